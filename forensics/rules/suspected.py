@@ -28,6 +28,7 @@ from forensics.rules.finding import (
     brokers_text,
     epoch_text,
     offsets_text,
+    perhaps_text,
     place,
     sourced,
     span_text,
@@ -111,6 +112,8 @@ def _values(history: History, one: Suspicion) -> dict[str, object]:
         "later": one.epoch,
         "span": span_text([(one.first, one.end)]) if one.end is not None else "",
         "offsets": offsets_text(one.offsets) if one.end is not None else "",
+        "more": perhaps_text(None) if one.more else "",
+        "too": "stopped uncleanly too, and " if one.more else "",
         **_sides(one),
     }
 
@@ -214,7 +217,7 @@ def _finding(
         replicas=_replicas(one),
         epochs=tuple(sorted({epoch for epoch in (one.since, one.epoch) if epoch >= 0})),
         offsets=one.offsets,
-        records=None,
+        records=(0, None) if one.more else None,
         summary=suspect.summary.format_map(values) + (f". {_GONE[one.end is None]}" if gone else ""),
         no_copy=gone,
         open_from=one.first if one.end is None else None,

@@ -37,8 +37,8 @@ def _removed(template: Suspect) -> tuple[Suspect, ...]:
     return tuple(
         replace(template, rule=rule, summary=template.summary + at_stake)
         for rule, at_stake in (
-            (template.rule, "committed {offsets} may be lost"),
-            ("truncation-below-committed", "{offsets} may have been committed"),
+            (template.rule, "committed {offsets} may be lost{more}"),
+            ("truncation-below-committed", "{offsets} may have been committed{more}"),
         )
     )
 
@@ -70,7 +70,7 @@ SUSPECTS: tuple[Suspect, ...] = (
         Sign.LEADER_CAME_BACK_SHORTER,
         "committed-data-lost",
         "broker {replica} restarted with log end offset {first} and became leader ({role}). Of what it lacked then, "
-        "the other replicas in the ISR had only {offsets}: if they were committed, they are lost",
+        "the other replicas in the ISR had only {offsets}: if they were committed, they are lost{more}",
         "restarted with log end offset {first}",
         (
             (
@@ -280,11 +280,11 @@ SUSPECTS: tuple[Suspect, ...] = (
         "committed-data-lost",
         "broker {replica} was in the ISR, stopped uncleanly, restarted with log end offset {target} and became leader "
         "({role}) next. Each other member of the ISR had log end offset {end} or more, and truncated its log to follow "
-        "it: committed {offsets} may be lost",
+        "it: committed {offsets} may be lost{more}",
         "restarted after an unclean stop with log end offset {target}",
         ("broker {replica} had not fetched them before it stopped, so that they were not committed",),
         before=LEO,
-        had="had log end offset {end}",
+        had="{too}had log end offset {end}",
         do_not=_ISR_KEPT,
         cause=CauseId.UNFLUSHED_TAIL,
         usual=True,

@@ -16,22 +16,33 @@ from tests.rules.traced import Line, judged, said
 
 LOSS, SHORTER = "committed-data-lost", "leo-regression"
 CUT = "truncation-below-committed"
+SKIPPING = "INFO Skipping recovery for all logs in /d since clean shutdown file was found (kafka.log.LogManager)"
 
 
 def power_loss(
-    folder: Path, *, ends: tuple[int, int] = (80, 80), loaded: int = 70, target: int = 70, again: int = 0
+    folder: Path,
+    *,
+    ends: tuple[int, int] = (80, 80),
+    loaded: int = 70,
+    target: int = 70,
+    again: int = 0,
+    then: int = 1,
+    unclean: tuple[int, ...] = (1, 2, 3),
 ) -> Incident:
     """All brokers stop at once; leader 1 loses the end of its log, leads again, and the followers truncate to it.
 
     Args:
         folder: of the evidence.
-        ends: what the followers had.
+        ends: what the followers had, or the others if one of them leads then.
         loaded: what the leader had after the restart.
         target: to which the followers truncate.
         again: log end offset with which the leader begins the next epoch, after it led the former one again; 0 if it
             did not.
+        then: the broker that loses the end of its log, and leads.
+        unclean: the brokers that did not stop cleanly.
     """
     incident = Incident(folder)
+    others = dict(zip((number for number in (1, 2, 3) if number != then), ends, strict=True))
     incident[9].says(0.5, "INFO [Controller id=9 epoch=1] Ready (kafka.controller.KafkaController)", log="controller")
     incident.elects(1, 0, 1, [1, 2, 3])
     for number in (1, 2, 3):
@@ -40,22 +51,22 @@ def power_loss(
             node.leads(1, 0, 0, 0, [1, 2, 3])
         else:
             node.follows(1, 0, 1, 0, 0)
-    for number, end in ((1, loaded), (2, ends[0]), (3, ends[1])):
+    for number, end in ((then, loaded), *others.items()):
         incident[number].starts(20)
         recovering = f"INFO [Log partition={incident.partition}, dir=/d] Recovering unflushed segment 0 (kafka.log.Log)"
-        incident[number].says(21, recovering).loads(22, end)
+        incident[number].says(21, recovering if number in unclean else SKIPPING).loads(22, end)
     if again:
         incident[1].leads(25, 0, loaded, 40, [1, 2, 3])
-    incident.elects(30, 1, 1, [1])
-    incident[1].leads(30, 1, again or loaded, 40, [1])
-    for number, end in ((2, ends[0]), (3, ends[1])):
-        incident[number].follows(31, 1, 1, end, 40)
+    incident.elects(30, 1, then, [then])
+    incident[then].leads(30, 1, again or loaded, 40, [then])
+    for number, end in others.items():
+        incident[number].follows(31, 1, then, end, 40)
         if end > target:
             incident[number].cuts(32, target)
         incident[number].segment([(0, target - 1, 0)])
         incident[number].epochs((0, 0), (1, loaded)).checkpoint(target)
-    incident[1].segment([(0, loaded - 1, 0)])
-    incident[1].epochs((0, 0), (1, loaded)).checkpoint(loaded)
+    incident[then].segment([(0, loaded - 1, 0)])
+    incident[then].epochs((0, 0), (1, loaded)).checkpoint(loaded)
     return incident
 
 
@@ -66,9 +77,26 @@ def test_what_all_of_the_isr_had_and_no_one_has_any_more_is_suspected_to_be_lost
     assert (finding.confidence, finding.severity, finding.offsets) == ("suspected", Severity.ERROR, ((70, 80),))
     assert [fact.broker for fact in finding.facts] == [2, 1, None], "the controller elected broker 2"
     assert "the other replicas in the ISR had only offsets 70 to 79" in finding.summary
+    assert (finding.records, "perhaps more" in finding.summary) == ((0, None), True), "they had stopped uncleanly too"
     (shorter,) = incident.findings(SHORTER)
     assert (shorter.replicas, shorter.offsets) == ((1,), ((70, 80),))
     assert shorter.inferences == ("broker 1 held everything below 80: broker 2 had fetched that from it",)
+
+
+def test_no_more_is_lost_than_followers_had_that_did_not_stop_uncleanly(tmp_path: Path) -> None:
+    (finding,) = power_loss(tmp_path, unclean=(1,)).findings(LOSS)
+    assert (finding.offsets, finding.records, "perhaps more" in finding.summary) == (((70, 80),), None, False)
+
+
+@pytest.mark.parametrize("unclean", [(1, 2, 3), (2,)])
+def test_a_follower_that_lost_its_end_and_leads_next_may_have_lost_more_than_is_left(
+    unclean: tuple[int, ...], tmp_path: Path
+) -> None:
+    (finding,) = power_loss(tmp_path, then=2, unclean=unclean).findings(LOSS)
+    assert (finding.confidence, finding.replicas, finding.offsets) == ("suspected", (2,), ((70, 80),))
+    more = len(unclean) > 1
+    assert (finding.records, "perhaps more" in finding.summary) == ((0, None) if more else None, more)
+    assert finding.facts[0].text.startswith("stopped uncleanly too") is more
 
 
 def test_a_leader_that_led_the_same_epoch_again_without_an_append_lost_what_was_fetched(tmp_path: Path) -> None:

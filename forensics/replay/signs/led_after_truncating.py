@@ -121,6 +121,7 @@ def recovered_while_another_had_more(history: History) -> Iterator[Suspicion]:
         yield Suspicion(
             Sign.RECOVERED_WHILE_ANOTHER_HAD_MORE, span.replica, cut.replica, cut.epoch, span.epoch, step.target,
             cut.end, step.time, (*_loaded(history, cut), *step.refs), target=step.target, followed=cut.refs,
+            more=end_may_be_gone(history, cut.replica, cut.end, cut.refs[0]),
         )  # fmt: skip
 
 
@@ -157,7 +158,7 @@ def member_came_back_shorter(history: History) -> Iterator[Suspicion]:
             yield Suspicion(
                 Sign.MEMBER_CAME_BACK_SHORTER, span.replica, least.replica, epoch.epoch, span.epoch, step.target,
                 least.end, step.time, (*_loaded(history, least), *step.refs), target=step.target,
-                followed=least.refs,
+                followed=least.refs, more=end_may_be_gone(history, least.replica, least.end, least.refs[0]),
             )  # fmt: skip
 
 
@@ -180,6 +181,24 @@ def _loaded_after_unclean_stop(history: History, epoch: Epoch, one: Truncation) 
             follower = span.role is Role.FOLLOWER and step.before is LogBefore.UNCLEAN_STOP
             return (span, step) if follower and step.target == epoch.start else None
     return None
+
+
+def end_may_be_gone(history: History, replica: int, end: int, ref: Ref) -> bool:
+    """Return whether a log that ended at an offset may have been longer before its process started.
+
+    It may if the process loaded it with that end after an unclean stop.
+
+    Args:
+        history: the partition.
+        replica: the replica.
+        end: its log end offset.
+        ref: the line of the replica by which it had that end.
+    """
+    until = ref.row or 0
+    spans = history.role_spans.get(replica, ())
+    steps = (step for span in spans for step in span.steps if step.kind is StepKind.LOADED and step.refs)
+    before = [step for step in steps if (step.refs[0].row or 0) < until]
+    return bool(before) and before[-1].before is LogBefore.UNCLEAN_STOP and before[-1].target == end
 
 
 def _loaded(history: History, one: Truncation) -> tuple[Ref, ...]:

@@ -102,6 +102,7 @@ class Suspicion:
         sides: brokers with the records of the witness, and brokers with those of the replica, where copies differ.
         pieces: the offsets at stake, if they are not all of ``[first, end)``.
         followed: the lines by which the witness then truncated its log to follow the replica.
+        more: what the witness had ends at ``end`` only since an unclean stop, so more may be at stake.
     """
 
     sign: Sign
@@ -120,6 +121,7 @@ class Suspicion:
     sides: tuple[tuple[int, ...], tuple[int, ...]] | None = None
     pieces: tuple[Range, ...] = ()
     followed: tuple[Ref, ...] = ()
+    more: bool = False
 
     @property
     def offsets(self) -> tuple[Range, ...]:

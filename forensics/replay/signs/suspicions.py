@@ -30,6 +30,7 @@ from forensics.replay.signs.isr_signs import (
 )
 from forensics.replay.signs.kept_as_follower import kept_more_than_its_leader
 from forensics.replay.signs.led_after_truncating import (
+    end_may_be_gone,
     led_after_truncating,
     led_while_another_had_more,
     member_came_back_shorter,
@@ -212,10 +213,11 @@ def _leader_came_back(history: History) -> Iterator[Suspicion]:
         members = sorted((epoch.last_isr or frozenset()) - {one.replica})
         known = [(sample, broker) for broker in members if (sample := _end_after(history, broker, one.epoch))]
         least, member = min(known, key=lambda found: (found[0].value, found[1]), default=(None, None))
-        if least is not None and after.start == one.target < min(least.value, one.end):
+        if least is not None and member is not None and after.start == one.target < min(least.value, one.end):
             yield Suspicion(
                 Sign.LEADER_CAME_BACK_SHORTER, one.replica, member, after.epoch, one.epoch, one.target,
                 min(least.value, one.end), one.time, (least.ref, *one.refs), shortened=one, target=one.target,
+                more=end_may_be_gone(history, member, least.value, least.ref),
             )  # fmt: skip
 
 
