@@ -55,7 +55,7 @@ from forensics.replay.facts.scrapes import EndSeries, Series, scraped_ends, scra
 from forensics.replay.facts.trace_lines import OfBrokers
 from forensics.replay.history import EpochRollback, History, ShortenedLog, Truncation
 from forensics.replay.interval import Interval
-from forensics.replay.leadership.epoch_rollback import stated_twice
+from forensics.replay.leadership.epoch_rollback import handed_out_again
 from forensics.replay.leadership.isr_removal_epochs import removals
 from forensics.replay.leadership.state_changes import SessionLine, broker_sessions, fenced_to_end, state_changes
 from forensics.replay.lineage import Range
@@ -334,7 +334,7 @@ class _Read:
             homes=homes(rows),
             complaints=complained,
             sessions=broker_sessions(case.observations),
-            stated_twice=stated_twice(rows),
+            stated_twice=handed_out_again(rows),
             stated=by_themselves,
             disagreements=back,
             positions=group_positions(case.observations),

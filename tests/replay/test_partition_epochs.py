@@ -20,6 +20,7 @@ from forensics.replay.partition_protocol import PartitionProtocol
 from forensics.reports import json_report
 from parsers.schema import Kind
 from tests.covering import whole, without
+from tests.incident import Incident
 from tests.numbered import numbered
 
 LINE = Ref(row=1)
@@ -93,3 +94,34 @@ def test_lines_about_a_process_are_not_about_its_replicas_logs(message: str, kin
     blank: dict[str, object] = dict.fromkeys(Event._fields)
     event = Event(**(blank | {"row": 0, "broker": 1, "run": 0, "kind": kind.value, "message": message}))  # type: ignore[arg-type]
     assert has_server_log([event]) is there
+
+
+SKIPPED = (
+    "INFO [Broker id=3] Skipped the become-follower state change for orders-0 with topic id "
+    "Some(Zx1yQ2w3R4e5T6y7U8i9Oa) and partition state LeaderAndIsrPartitionState(topicName='orders', partitionIndex=0, "
+    "controllerEpoch=-1, leader=1, leaderEpoch=0, isr=[{isr}], partitionEpoch={number}, replicas=[1, 2, 3], "
+    "addingReplicas=[], removingReplicas=[], isNew=false, leaderRecoveryState=0) since it is already a follower with "
+    "leader epoch 0. (state.change.logger)"
+)
+LEADS = (
+    "INFO [Broker id=3] Leader orders-0 with topic id Some(Zx1yQ2w3R4e5T6y7U8i9Oa) starts at leader epoch 1 from "
+    "offset 50 with partition epoch {number}, high watermark 50, ISR [3], adding replicas [] and removing replicas [] "
+    ". Previous leader Some(1) and previous leader epoch was 0. (state.change.logger)"
+)
+
+
+@pytest.mark.parametrize(("number", "falls"), [(2, True), (3, True), (4, False)])
+def test_a_partition_epoch_that_falls_as_the_leader_epoch_rises_shows_a_restore(
+    number: int, falls: bool, tmp_path: Path
+) -> None:
+    """Broker 3 had left the ISR; a restored controller does not know that, and elects it. Only its lines are there."""
+    incident = Incident(tmp_path)
+    node = incident[3].creates(1).follows(1, 0, 1, 0, 0)
+    node.says(9, SKIPPED.format(isr="1, 3", number=1), log="state-change")
+    node.says(10, SKIPPED.format(isr="1, 2", number=3), log="state-change")
+    node.starts(40).loads(40, 50).says(41, LEADS.format(number=number), log="state-change")
+    node.segment([(0, 49, 0), (50, 59, 1)])
+    node.epochs((0, 0), (1, 50)).checkpoint(60)
+    text = f"broker 3 states partition epoch 3 in leader epoch 0, and {number} in leader epoch 1"
+    assert incident.verdict("committed-data-lost") == "unknown"
+    assert any(text in one for one in incident.missing("committed-data-lost")) is falls

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from forensics.case.speakers import OF_ITSELF
 from forensics.replay.coverage import Printed
 from forensics.replay.facts.compaction import is_compacted
 from forensics.replay.facts.directory import Disk, Ref
@@ -163,6 +164,58 @@ def stated_twice(rows: pl.DataFrame) -> dict[tuple[str, int, int], list[EpochRol
         back = EpochRollback(_twice(epoch, first, second), epoch, time, refs)
         found[(str(topic), int(str(partition)), int(str(incarnation)))] = [back]
     return found
+
+
+def states_fell(rows: pl.DataFrame) -> dict[tuple[str, int, int], list[EpochRollback]]:
+    """Return states that one broker states, of which one has a higher leader epoch and no higher partition epoch.
+
+    Each change of a partition raises the partition epoch, also one that raises the leader epoch
+    (PartitionStateMachine, PartitionRegistration.merge). So the order of the lines does not count.
+
+    Args:
+        rows: observations with their incarnation.
+
+    Returns:
+        By topic, partition and incarnation, the first of them.
+    """
+    place = ["topic", "partition", "incarnation"]
+    kinds = [kind.value for kind in (*_HANDED_OUT, *_TAKEN_UP, Kind.ROLE_UNCHANGED)]
+    stated = rows.filter(
+        pl.col("kind").is_in(kinds), pl.col("leader_epoch") >= 0, pl.col("partition_epoch") >= 0, OF_ITSELF
+    )
+    of_epochs = stated.group_by(*place, "broker", "leader_epoch").agg(
+        pl.col("partition_epoch").min().alias("least"),
+        pl.col("partition_epoch").max().alias("most"),
+        pl.col("row").sort_by("partition_epoch", "row").first().alias("row"),
+        pl.col("row").sort_by("partition_epoch", "row").last().alias("last_row"),
+        pl.col("time").cast(pl.Int64).sort_by("partition_epoch", "row").first().alias("time"),
+    )
+    before = pl.struct("most", "leader_epoch", "last_row").shift(1).over(*place, "broker", order_by="leader_epoch")
+    fell = (
+        of_epochs.with_columns(before.alias("before"))
+        .filter(pl.col("before").struct.field("most") >= pl.col("least"))
+        .sort(*place, "leader_epoch", "broker")
+    )
+    found: dict[tuple[str, int, int], list[EpochRollback]] = {}
+    for one in fell.iter_rows(named=True):
+        text = (
+            f"broker {one['broker']} states partition epoch {one['before']['most']} in leader epoch "
+            f"{one['before']['leader_epoch']}, and {one['least']} in leader epoch {one['leader_epoch']}"
+        )
+        refs = (Ref(row=one["before"]["last_row"]), Ref(row=one["row"]))
+        back = EpochRollback(text, one["leader_epoch"], one["time"], refs)
+        found.setdefault((one["topic"], one["partition"], one["incarnation"]), []).append(back)
+    return {key: backs[:1] for key, backs in found.items()}
+
+
+def handed_out_again(rows: pl.DataFrame) -> dict[tuple[str, int, int], list[EpochRollback]]:
+    """Return what shows by the states of a partition alone that its controller's state went back.
+
+    Args:
+        rows: observations with their incarnation.
+    """
+    fell, twice = states_fell(rows), stated_twice(rows)
+    return {key: [*twice.get(key, ()), *fell.get(key, ())] for key in sorted({*fell, *twice})}
 
 
 def _contradicting(stated: pl.DataFrame, state: list[str]) -> pl.DataFrame:
