@@ -13,7 +13,7 @@ from forensics.case.partial import IN_EXCERPT
 from forensics.case.quotes import Place
 from forensics.replay.confidence import LOG_IN_TRACE
 from forensics.rules import RULES
-from forensics.rules.finding import Evidence, Finding, Judgement, Severity, Verdict
+from forensics.rules.finding import Evidence, Finding, Judgement, Severity, Verdict, with_each
 from forensics.rules.proof import dated, proved
 from forensics.rules.stated_problems import Problem, stated
 from forensics.rules.wants import Question
@@ -233,11 +233,10 @@ def finish(inputs: Sequence[str], case: Case, judged: Sequence[tuple[History, Se
     refs = {ref for finding in findings for ref in finding.refs}
     evidence, times = evidence_of(case, refs), times_of(case, refs)
 
-    def proven(one: Judgement) -> Judgement:
-        found = tuple(proved(dated(finding, times), evidence) for finding in one.findings)
-        return Judgement(one.rule, one.verdict, found, one.missing)
+    def proven(finding: Finding) -> Finding:
+        return proved(dated(finding, times), evidence)
 
-    shown = ((history, [proven(one) if one.findings else one for one in found]) for history, found in judged)
+    shown = ((history, with_each(found, proven)) for history, found in judged)
     return replace(ordered(inputs, case, shown), problems=problems_of(case))
 
 

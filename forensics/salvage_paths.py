@@ -14,7 +14,7 @@ from posixpath import commonpath
 import polars as pl
 
 from forensics.case import Case
-from forensics.rules.finding import EVIDENCE, Action, Finding, Judgement
+from forensics.rules.finding import EVIDENCE, Action, Finding, Judgement, with_each
 from parsers.containers import INSIDE
 from parsers.files.remote import is_remote
 from parsers.formats.log_directory import DELETED_SEGMENT
@@ -43,10 +43,7 @@ class SalvagePaths:
 
     def filled(self, judgements: Iterable[Judgement]) -> list[Judgement]:
         """Return judgements with the commands of all their findings filled in."""
-        return [self._judgement(one) if one.findings else one for one in judgements]
-
-    def _judgement(self, one: Judgement) -> Judgement:
-        return replace(one, findings=tuple(map(self._finding, one.findings)))
+        return with_each(judgements, self._finding)
 
     def _finding(self, one: Finding) -> Finding:
         if all(step.on_evidence is None for step in one.next_steps):

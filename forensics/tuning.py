@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -236,9 +236,7 @@ def tune(result: Result, tuning: Tuning) -> Result:
         partitions = _tuned(partitions, tuning)
         found = (f for p in partitions for judgement in p.judgements.values() for f in judgement.findings)
         told = sorted(found, key=lambda one: one.order)
-    before = {one.fingerprint: one.severity for one in tuning.known}
-    new = [one for one in told if not _known(one, before)]
-    known = [one for one in told if _known(one, before)]
+    new, known, gone = _compared(told, tuning.known) if tuning.known else (told, [], 0)
     return replace(
         result,
         partitions=partitions,
@@ -251,7 +249,7 @@ def tune(result: Result, tuning: Tuning) -> Result:
             topics=tuning.topics,
             skipped_topics=tuning.skip_topics,
             baseline=tuning.baseline,
-            gone=len(before.keys() - {one.fingerprint for one in told}),
+            gone=gone,
         ),
         problems=[one for one in result.problems if one.topic is None or _wanted(one.topic, tuning)],
     )
@@ -305,7 +303,18 @@ def _rated(one: Finding, severities: Mapping[str, Severity]) -> Finding:
     return replace(one, severity=wanted)
 
 
-def _known(one: Finding, known: Mapping[str, Severity]) -> bool:
-    """Return whether a baseline has a finding. If it became worse since then, it is new."""
-    before = known.get(one.fingerprint)
-    return before is not None and one.severity.rank >= before.rank
+def _compared(told: Sequence[Finding], baseline: Iterable[FormerFinding]) -> tuple[list[Finding], list[Finding], int]:
+    """Return the findings that a baseline lacks, those that it has, and how many of it were not found any more.
+
+    A finding that became worse since then is new.
+    """
+    before = {one.fingerprint: one.severity for one in baseline}
+    new: list[Finding] = []
+    known: list[Finding] = []
+    found = set()
+    for one in told:
+        fingerprint = one.fingerprint
+        found.add(fingerprint)
+        was = before.get(fingerprint)
+        (known if was is not None and one.severity.rank >= was.rank else new).append(one)
+    return new, known, len(before.keys() - found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -151,14 +152,18 @@ def one_folder(result: Result) -> list[str]:
     """A sentence for topics whose names differ in capital letters alone: where a file system takes these for the same,
     as on Windows and macOS, their partitions share directories, and one topic's records are the other's.
     """
-    names: dict[str, set[str]] = {}
-    for partition in result.partitions:
-        names.setdefault(partition.history.topic.casefold(), set()).add(partition.history.topic)
+    topics = {partition.history.topic for partition in result.partitions}
+    of_folder = Counter(map(str.casefold, topics))
+    if len(of_folder) == len(topics):
+        return []
+    alike: dict[str, list[str]] = {}
+    for topic in sorted(topics):
+        if of_folder[topic.casefold()] > 1:
+            alike.setdefault(topic.casefold(), []).append(topic)
     return [
-        f"topics {' and '.join(sorted(alike))} differ in capital letters alone: on Windows and macOS their partitions "
+        f"topics {' and '.join(names)} differ in capital letters alone: on Windows and macOS their partitions "
         "share directories, and what is found of one may be of the other"
-        for _, alike in sorted(names.items())
-        if len(alike) > 1
+        for _, names in sorted(alike.items())
     ]
 
 

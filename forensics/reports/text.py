@@ -160,6 +160,7 @@ class _Page(Page):
         self.clusters = result.case.parts if len(result.case.parts) > 1 else ()
         self.dated = _dated(result)
         self.causes_of: dict[Cause, str] = {}  # the first partition with each cause
+        self._names: dict[int, Sequence[str]] = {}
 
     def place(self, path: str) -> str:
         """A path without what all paths begin with."""
@@ -556,13 +557,20 @@ class _Page(Page):
 
     def wish(self, want: Want, partitions: Sequence[Partition]) -> str:
         """Return what to collect, for one partition or for several."""
-        names = list(dict.fromkeys(f"{one.history.name}{self.of_cluster(one.history.cluster)}" for one in partitions))
+        names = self.names(partitions)
         if len(names) > 1:
             text = want_text(want, f"{len(names):,} partitions", "it")
         else:
             text = want_text(want, partitions[0].history.name)
         told = len(names) == 1 and names_partition(want) and not self.clusters
         return text if told else f"{text} ({first_names(names, 4)})"
+
+    def names(self, partitions: Sequence[Partition]) -> Sequence[str]:
+        """Return the names of some partitions, each once; kept, as many wants are of one list of ``Result.members``."""
+        if id(partitions) not in self._names:
+            called = (f"{one.history.name}{self.of_cluster(one.history.cluster)}" for one in partitions)
+            self._names[id(partitions)] = list(dict.fromkeys(called))
+        return self._names[id(partitions)]
 
     def advised(self) -> bool:
         """Return whether a finding or a known problem has named what to fetch next."""

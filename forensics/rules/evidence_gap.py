@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from forensics.case import Case
 from forensics.replay.bare import made_like
@@ -12,6 +12,7 @@ from forensics.replay.coverage import Span
 from forensics.replay.history import History
 from forensics.rules.finding import (
     HERE,
+    Advice,
     Advised,
     Fact,
     Finding,
@@ -20,7 +21,6 @@ from forensics.rules.finding import (
     Rule,
     Severity,
     Verdict,
-    advised,
     place,
 )
 from forensics.rules.story import contradicted, missing_data, missing_logs, unstated_data
@@ -80,7 +80,7 @@ def judge(history: History, case: Case) -> Judgement:
         **place(history),
         replicas=tuple(sorted(history.members)),
         facts=(*_contradiction(history), *_named(history), *_further(history)),
-        **_said(history.name, _texts(missing)),
+        **_said(missing)(history.name),
     )
     return Judgement(ID, Verdict.VIOLATED, (finding,), missing)
 
@@ -91,10 +91,13 @@ class _Said(Advised):
     summary: str
 
 
-def _said(name: str, wanted: Sequence[str]) -> _Said:
-    """Return the texts of the finding for a partition; those with ``HERE`` name what is missing."""
-    summary = f"not in the evidence: {'; '.join(wanted)}".replace(HERE, name)
-    return _Said(**advised(name, next_steps=(f"collect {item}" for item in wanted)), summary=summary)
+@functools.lru_cache(maxsize=256)
+def _said(missing: tuple[Want, ...]) -> Callable[[str], _Said]:
+    """Return what gives the texts of the finding for the name of a partition; cached, as many lack the same."""
+    wanted = want_texts(missing, HERE)
+    general = f"not in the evidence: {'; '.join(wanted)}"
+    advice = Advice(next_steps=(f"collect {item}" for item in wanted))
+    return lambda name: _Said(**advice.of(name), summary=general.replace(HERE, name))
 
 
 def elsewhere(found: Judgement) -> Callable[[History], Judgement]:
@@ -102,20 +105,14 @@ def elsewhere(found: Judgement) -> Callable[[History], Judgement]:
 
     No line names a replica of these, so the finding cites nothing.
     """
-    wanted = _texts(found.missing)
+    said = _said(found.missing)
     made = [made_like(one) for one in found.findings]
 
     def of(history: History) -> Judgement:
-        where, said = place(history), _said(history.name, wanted)
-        return Judgement(found.rule, found.verdict, tuple(one(**where, **said) for one in made), found.missing)
+        where, texts = place(history), said(history.name)
+        return Judgement(found.rule, found.verdict, tuple(one(**where, **texts) for one in made), found.missing)
 
     return of
-
-
-@functools.lru_cache(maxsize=256)
-def _texts(missing: tuple[Want, ...]) -> tuple[str, ...]:
-    """Return what is missing in words, with ``HERE`` for the partition; cached, as many partitions lack the same."""
-    return want_texts(missing, HERE)
 
 
 def _contradiction(history: History) -> list[Fact]:

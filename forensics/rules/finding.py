@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import partial
 from types import MappingProxyType
 from typing import Final, TypedDict
 
@@ -204,33 +205,63 @@ def advised(
     >>> advised("orders-0", keep=f"broker 1's copy of {HERE}")["keep"]
     "broker 1's copy of orders-0"
     """
-    steps = [step if isinstance(step, Action) else Action(step) for step in next_steps]
-    never = tuple(do_not)
-    ranges = [*lost]
-    topic, _, number = name.rpartition("-")
-    given = {
-        HERE: name,
-        WHEN: when,
-        LOST: " ".join(f"--offsets {first}..{end}" for first, end in ranges),
-        TOPIC: shlex.quote(topic),
-        NUMBER: number,
-        FIRST: str(ranges[0][0]) if ranges else "",
-    }
-    places = str.maketrans(given)
+    return Advice(keep=keep, next_steps=next_steps, do_not=do_not).of(name, when=when, lost=lost)
 
-    def named(general: str) -> str:
-        return general.translate(places)
 
-    def command(general: str | None) -> str | None:
-        return named(general) if general is not None else None
+class Advice:
+    """Advice as it holds for any partition; what it names of the partition is left open, as in ``advised``.
 
-    return Advised(
-        keep=named(keep) if keep is not None else None,
-        next_steps=tuple(Action(named(step.text), command(step.command), command(step.on_evidence)) for step in steps),
-        do_not=tuple(map(named, never)),
-        advice=(keep, *(step.sentence for step in steps), None, *never),
-        when=when,
-    )
+    Args:
+        keep, next_steps, do_not: as ``advised`` takes them.
+    """
+
+    def __init__(
+        self, *, keep: str | None = None, next_steps: Iterable[str | Action] = (), do_not: Iterable[str] = ()
+    ) -> None:
+        self._keep = keep
+        self._steps = tuple(step if isinstance(step, Action) else Action(step) for step in next_steps)
+        self._never = tuple(do_not)
+        self._general = (keep, *(step.sentence for step in self._steps), None, *self._never)
+
+    def of(self, name: str, *, when: str = "", lost: Iterable[Range] = ()) -> Advised:
+        """Return the fields that advise about a partition. What names nothing of it is the same object for all.
+
+        Args:
+            name, when, lost: as ``advised`` takes them.
+        """
+        ranges = [*lost]
+        topic, _, number = name.rpartition("-")
+        given = {
+            HERE: name,
+            WHEN: when,
+            LOST: " ".join(f"--offsets {first}..{end}" for first, end in ranges),
+            TOPIC: shlex.quote(topic),
+            NUMBER: number,
+            FIRST: str(ranges[0][0]) if ranges else "",
+        }
+        named = partial(_filled, given=given)
+        return Advised(
+            keep=named(self._keep) if self._keep is not None else None,
+            next_steps=tuple(_step(step, named) for step in self._steps),
+            do_not=tuple(map(named, self._never)),
+            advice=self._general,
+            when=when,
+        )
+
+
+def _filled(general: str, given: Mapping[str, str]) -> str:
+    for left_open, value in given.items():
+        general = general.replace(left_open, value)
+    return general
+
+
+def _step(step: Action, named: Callable[[str], str]) -> Action:
+    """Return a step with what it leaves open filled in."""
+    text = named(step.text)
+    if step.command is None and step.on_evidence is None:
+        return step if text == step.text else Action(text)
+    command, on_evidence = (named(one) if one is not None else None for one in (step.command, step.on_evidence))
+    return Action(text, command, on_evidence)
 
 
 class Place(TypedDict):
@@ -458,6 +489,17 @@ class Judgement:
     verdict: Verdict
     findings: tuple[Finding, ...] = ()
     missing: tuple[Want, ...] = ()
+
+    def with_each(self, changed: Callable[[Finding], Finding]) -> Judgement:
+        """Return the answer with what is made of each finding; itself where nothing changes."""
+        findings = tuple(map(changed, self.findings))
+        same = all(one is before for one, before in zip(findings, self.findings, strict=True))
+        return self if same else replace(self, findings=findings)
+
+
+def with_each(answers: Iterable[Judgement], changed: Callable[[Finding], Finding]) -> list[Judgement]:
+    """Return answers with what is made of each of their findings."""
+    return [one.with_each(changed) if one.findings else one for one in answers]
 
 
 def judgement(rule: str, findings: Iterable[Finding], missing: Iterable[Want]) -> Judgement:

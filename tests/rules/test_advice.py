@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from forensics.rules.finding import HERE, Action, advised
+from forensics.rules.finding import HERE, Action, Advice, advised
 
 KEEP = f"broker 1's copy of {HERE}, not that of t-10"
 
@@ -33,3 +33,15 @@ def test_a_name_in_other_words_is_no_mention_of_the_partition() -> None:
 
 def test_what_to_do_is_not_taken_for_what_not_to_do() -> None:
     assert advised("t-1", next_steps=("stop",))["advice"] != advised("t-1", do_not=("stop",))["advice"]
+
+
+def test_advice_that_does_not_name_the_partition_is_one_object_for_all() -> None:
+    """Of hundreds of thousands of partitions each needs the same, and all of it stays in memory."""
+    general = Advice(next_steps=("collect broker 1's server.log", f"collect broker 1's copy of {HERE}"))
+    one, other = general.of("t-1"), general.of("t-2")
+    assert one["advice"] is other["advice"]
+    assert one["next_steps"][0] is other["next_steps"][0]
+    assert [step.text for step in other["next_steps"]] == [
+        "collect broker 1's server.log",
+        "collect broker 1's copy of t-2",
+    ]

@@ -32,7 +32,7 @@ from forensics.engines.stages.reading import opened
 from forensics.errors import UnusableOutput
 from forensics.named_files import FORMER, contents
 from forensics.result import Result, ordered, problems_of
-from forensics.rules.finding import Finding
+from forensics.rules.finding import Finding, with_each
 from forensics.rules.known_problems import KNOWN_PROBLEMS
 from forensics.rules.proof import shown
 from forensics.rules.stated_problems import Problem, looked_at, stated
@@ -231,7 +231,7 @@ class Stored:
             return shown(finding, found)
 
         again = [
-            (history, [replace(one, findings=tuple(proven(f) for f in one.findings)) for one in judgements])
+            (history, with_each(judgements, proven))
             for history, judgements in local.judged(case)
             if (history.cluster, history.topic, history.partition, history.incarnation) in wanted
         ]

@@ -417,9 +417,7 @@ def _lasting(history: History) -> History:
 
 def _proven(judgement: Judgement, evidence: Mapping[Ref, Evidence], times: Mapping[int, int]) -> Judgement:
     """Return the judgement with the places that prove its findings; the text at these places is not yet read."""
-    if not judgement.findings:
-        return judgement
-    return replace(judgement, findings=tuple(proved(dated(finding, times), evidence) for finding in judgement.findings))
+    return judgement.with_each(lambda finding: proved(dated(finding, times), evidence))
 
 
 def evidence_of(case: Case, refs: set[Ref]) -> dict[Ref, Evidence]:
