@@ -28,13 +28,15 @@ SAMPLES = unpacked()
 RECORDED = ROOT / "tests" / "cases" / "data"
 
 
-def cases(names: Sequence[str]) -> list[Path]:
+def cases(names: Sequence[str], folders: Sequence[Path] = ()) -> list[Path]:
     """Sample traces and recorded clusters, by name.
 
     Args:
         names: which; all of them where none is named.
+        folders: folders of further recorded clusters.
     """
-    found = (*SAMPLES.iterdir(), *RECORDED.glob("*.tar.xz"))
+    further = (path for folder in folders for path in folder.iterdir())
+    found = (*SAMPLES.iterdir(), *RECORDED.glob("*.tar.xz"), *further)
     return sorted(path for path in found if not names or _name(path) in names if path.is_dir() or path.suffix == ".xz")
 
 
@@ -43,8 +45,8 @@ def _name(path: Path) -> str:
 
 
 def prepared(path: Path, folder: Path) -> Path:
-    """A copy of a case in a folder."""
-    target = folder / _name(path)
+    """A copy of a case in a folder; two cases may have one name."""
+    target = Path(tempfile.mkdtemp(dir=folder)) / _name(path)
     if path.is_dir():
         copytree(path, target)
     else:
@@ -60,6 +62,7 @@ def main() -> int:
     parser.add_argument("--trials", type=int, help="stop after so many")
     parser.add_argument("--seed", type=int, default=1, help="of the first trial; the next ones count on")
     parser.add_argument("--limit", type=float, default=60, help="seconds of processor time that a scan may take")
+    parser.add_argument("--evidence", type=Path, action="append", default=[], help="folder of more recorded clusters")
     parser.add_argument("--case", action="append", default=[], help="only these cases")
     names = [mutation.name for mutation in MUTATIONS]
     parser.add_argument("--mutation", action="append", choices=names, help="only these ways of damage")
@@ -67,7 +70,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, help="file for every outcome that is not fine, as JSON lines")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as made:
-        return _run(asked, cases(asked.case), Path(made))
+        return _run(asked, cases(asked.case, asked.evidence), Path(made))
 
 
 def _run(asked: argparse.Namespace, folders: Sequence[Path], made: Path) -> int:

@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from benchmarks.fuzz.__main__ import said
+from benchmarks.fuzz.__main__ import cases, prepared, said
 from benchmarks.fuzz.mutations import LOG, MUTATIONS, TEXT
 from benchmarks.fuzz.trial import Subject, TooSlow, limited, trial
 from tests.conftest import EVERYTHING
@@ -43,6 +43,14 @@ def test_each_mutation_changes_something_and_is_made_again_by_its_seed(mutation)
     made = [mutation.of(data, Random(seed), other) for seed in range(20)]
     assert any(one is not None and one != data for one in made)
     assert made == [mutation.of(data, Random(seed), other) for seed in range(20)]
+
+
+def test_cases_of_other_folders_may_have_the_name_of_a_sample(tmp_path: Path) -> None:
+    for folder in ("recorded", "more"):
+        (tmp_path / folder / "zombie-1.1.1").mkdir(parents=True)
+    found = cases(["zombie-1.1.1"], [tmp_path / "recorded", tmp_path / "more"])
+    assert len(found) == 3
+    assert len({prepared(one, tmp_path) for one in found}) == 3
 
 
 def working() -> None:
