@@ -95,24 +95,22 @@ def _below(given: str, roots: list[str], seen: set[str]) -> Iterator[Source]:
     root, prefix = Path(given), PurePosixPath(_shown(given))
     closed: list[OSError] = []
     real_root = os.path.realpath(root).rstrip("/")
-    for directory, names, files in _folders(str(root), closed):
+    for directory, files, linked in _folders(str(root), closed):
         yield from _all_closed(closed, root, prefix)
         inside = Path(directory).relative_to(root).as_posix()
         folder = prefix / _shown(inside)
-        # A linked folder is not walked into, but is reported if it leads out of the walked folders.
-        linked = {name for name in (*names, *files) if _is_link(f"{directory}/{name}")}
         real = real_root if inside == "." else f"{real_root}/{inside}"  # no link is followed below the root
-        for name in sorted([*files, *linked.intersection(names)]):
+        for name in sorted(linked.union(files)):
             path, shown = f"{directory}/{name}", f"{folder}/{_shown(name)}"
             yield from _link(path, shown, roots) if name in linked else _one(path, shown, f"{real}/{name}", seen)
     yield from _all_closed(closed, root, prefix)
 
 
-def _folders(root: str, closed: list[OSError]) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Yield a folder and all below it, with the names of its folders, in order, and of its files.
+def _folders(root: str, closed: list[OSError]) -> Iterator[tuple[str, list[str], set[str]]]:
+    """Yield a folder and all below it, with the names of its files and of the links in it.
 
     ``os.walk`` of Python 3.11 calls itself for each folder within another, so that evidence could end it with a
-    thousand of them. Links are not followed.
+    thousand of them. A linked folder is not walked into, but is reported if it leads out of the walked folders.
 
     Args:
         root: the folder.
@@ -121,18 +119,26 @@ def _folders(root: str, closed: list[OSError]) -> Iterator[tuple[str, list[str],
     waiting = [root]
     while waiting:
         directory = waiting.pop()
-        names, files = list[str](), list[str]()
+        names, files, linked = list[str](), list[str](), set[str]()
         try:
             with os.scandir(directory) as entries:
                 for entry in entries:
-                    (names if _is_folder(entry) else files).append(entry.name)
+                    if _is_link(entry):
+                        linked.add(entry.name)
+                    else:
+                        (names if _is_folder(entry) else files).append(entry.name)
         except OSError as error:
             closed.append(error)
             continue
-        names.sort()
-        yield directory, names, files
-        below = (f"{directory.rstrip('/')}/{name}" for name in reversed(names))
-        waiting += (path for path in below if not _is_link(path))
+        yield directory, files, linked
+        waiting += (f"{directory.rstrip('/')}/{name}" for name in sorted(names, reverse=True))
+
+
+def _is_link(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_symlink()
+    except OSError:  # longer than a path may be: reported when it is looked at
+        return False
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
@@ -156,13 +162,6 @@ def _exists(path: Path) -> bool:
     except (OSError, ValueError):  # longer than a path may be; a NUL in it
         return False
     return True
-
-
-def _is_link(path: str) -> bool:
-    try:
-        return stat.S_ISLNK(os.lstat(path).st_mode)
-    except OSError:  # longer than a path may be: reported when it is looked at
-        return False
 
 
 def _closed(error: OSError, root: Path, prefix: PurePosixPath) -> Source:
@@ -197,7 +196,7 @@ def _one(path: str, shown: str, real: str, seen: set[str]) -> Iterator[Source]:
         return
     seen.add(real)
     try:
-        state = Path(path).stat()
+        state = os.stat(path)  # noqa: PTH116 - there may be hundreds of thousands, and a Path takes longer than this
     except OSError as error:
         yield _left_out(shown, f"cannot be read: {error.strerror}")
         return

@@ -217,14 +217,15 @@ class _Around:
 
         Other parts of the same text are no evidence for a part. Its name is no evidence if names mislead.
         """
-        named = _container(source) not in self.misleading
+        several = _of_several(source)
+        named = not (several and _container(source) in self.misleading)
         if not named:
             above = tuple(folder for folder in above if "!" not in folder)
-        beside: dict[str, set[int]] = {} if _of_several(source) else self.spoken
-        pods: dict[str, set[int]] = {} if _of_several(source) else self.pods
+        beside: dict[str, set[int]] = {} if several else self.spoken
+        pods: dict[str, set[int]] = {} if several else self.pods
         guesses: tuple[Callable[[], int | None], ...] = (
             lambda: _nearest(above, self.config),
-            lambda: _nearest([_stem(source)], pods),
+            lambda: _nearest([_stem(source)], pods) if pods else None,
             lambda: _nearest(_installed_below(source.folder), self.hosts),
             lambda: _nearest(above[:1], beside),
             lambda: _nearest(above, beside),
@@ -302,8 +303,8 @@ def _misleading(files: Sequence[tuple[Source, FileReading]], words: Sequence[_Wo
     """Return texts whose writers' names have numbers that are not their brokers' ids: a part states another id."""
     found: set[str] = set()
     for (source, _), word in zip(files, words, strict=True):
-        text = _container(source)
-        if word.broker is None or text is None:
+        text = _container(source) if word.broker is not None else None
+        if text is None:
             continue
         above = tuple(folder for folder in _above(source) if "!" in folder)
         called = by_folder(above) if by_folder(above) is not None else _named(source)

@@ -72,9 +72,9 @@ def told_apart(
     """
     writers = _rotated(files, _writers(files, brokers))
     rivals = _Rivals.of(writers)
-    common = os.path.commonpath([f"/{source.folder}" for source, _ in files]) if files else ""
     result, named, alone = list(clusters), set(), set()
     nameless = {n: writer for n, writer in enumerate(writers) if writer.trace and clusters[n] is None}
+    common = os.path.commonpath({f"/{source.folder}" for source, _ in files}) if nameless else ""
     taken = {rivals.home(writer) for writer in nameless.values() if rivals.of_trace(writer) is not None}
     for number, writer in nameless.items():
         if (named_after := _named_after(writer, rivals, taken)) is None:

@@ -184,7 +184,8 @@ def take_in(
     """
     sources = _listed(paths) if sources is None else sources
     files = read_sources(sources, progress=progress, jobs=jobs)
-    case = contained(lambda: assemble(files, reading), expected=(ForensicsError,))
+    with no_cycles():
+        case = contained(lambda: assemble(files, reading), expected=(ForensicsError,))
     if isinstance(case, Defect):
         case = without_culprits(lambda: read_sources(sources, jobs=jobs), reading, case)
     if isinstance(case, Defect):

@@ -113,7 +113,8 @@ def name_of(path: str) -> str:
     >>> [name_of(path) for path in ("a/b/c", "a", "/", "a/b/", ".")]
     ['c', 'a', '', 'b', '']
     """
-    return PurePosixPath(path).name if _is_unusual(path) else path.rpartition("/")[2]
+    last = path.rpartition("/")[2]
+    return last if last not in ("", ".") else PurePosixPath(path).name
 
 
 _UNUSUAL: Final = re.compile(r"/(?:\.?(?:/|\Z))|\A\.(?:/|\Z)")
