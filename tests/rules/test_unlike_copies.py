@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import struct
 import tarfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import google_crc32c
@@ -22,14 +22,17 @@ OLD, NEW = [(at, at, 0) for at in range(50)], [(at, at, 2) for at in range(80, 9
 LED_1, LED_2 = [(at, at, 0) for at in range(50, 80)], [(at, at, 1) for at in range(50, 80)]
 
 
-def copy(folder: Path, broker: int, spans: Iterable[Span], other: Iterable[Span] = (), hw: int | None = None) -> Path:
-    """A directory of the partition, as a rule alone; some batches have other records, and those of each epoch."""
+def copy(folder: Path, broker: int, spans: Sequence[Span], other: Iterable[Span] = (), hw: int | None = None) -> Path:
+    """A directory of the partition, as a rule alone; some batches have other records, and those of each epoch.
+
+    With a high watermark there is an epoch file too: without it a replica may have deleted the records before.
+    """
     node = Node(folder, broker, "orders-0")
     differ = {*other}
     path = node.segment(())
     path.write_bytes(b"".join(batch(*span, salt=b"%d %d" % (span in differ, span[2])) for span in spans))
     if hw is not None:
-        node.checkpoint(hw)
+        node.checkpoint(hw).epochs(*sorted({epoch: first for first, _, epoch in reversed(spans)}.items()))
     return path
 
 

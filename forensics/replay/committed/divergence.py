@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from forensics.case import Origin
 from forensics.replay.committed.proof import PossibleLoss, committed, possible_losses
 from forensics.replay.confidence import Weakness
 from forensics.replay.facts.directory import NO_DISK, Disk, Ref
@@ -96,9 +97,10 @@ def _seems_deleted(history: History, broker: int, end: int) -> bool:
 def may_have_deleted(history: History, forks: Iterable[Fork]) -> tuple[int, ...]:
     """Return the replicas of which neither lines nor an epoch file exclude that they deleted records of a difference.
 
-    A release that truncates to the high watermark deletes whole segments only: it has no DeleteRecords (KIP-107).
+    A release that truncates to the high watermark deletes whole segments only: it has no DeleteRecords (KIP-107). A
+    trace states appends, and holds no records that are deleted.
     """
-    if history.protocol.truncates_to_hw:
+    if history.protocol.truncates_to_hw or history.origin is not Origin.FILES:
         return ()
     brokers = {broker for fork in forks for broker in fork.brokers}
     return tuple(broker for broker in sorted(brokers) if _may_have_deleted(history, broker))
