@@ -321,12 +321,14 @@ class EpochRollback:
         epoch: the epoch that came again, or came after a higher one.
         time: microseconds since 1970 UTC, or None.
         refs: evidence.
+        of_lines: it says nothing of leader epochs that the lines of all replicas show, if no line is missing.
     """
 
     text: str
     epoch: int
     time: int | None
     refs: tuple[Ref, ...]
+    of_lines: bool = False
 
 
 @dataclass(frozen=True, slots=True)

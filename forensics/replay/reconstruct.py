@@ -139,6 +139,8 @@ class _Pass:
                 *isr_changes_not_stated(history),
             ]
         )
+        if history.members <= history.coverage.whole_replicas(Span.WITHIN, Span.AFTER):
+            history.epoch_rollbacks = [one for one in history.epoch_rollbacks if not one.of_lines]
         self._take_regressions(readers)
         history.coverage = history.coverage.with_doubts(doubts(history))
         for epoch in history.epochs.values():

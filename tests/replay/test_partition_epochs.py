@@ -106,7 +106,11 @@ SKIPPED = (
 LEADS = (
     "INFO [Broker id=3] Leader orders-0 with topic id Some(Zx1yQ2w3R4e5T6y7U8i9Oa) starts at leader epoch 1 from "
     "offset 50 with partition epoch {number}, high watermark 50, ISR [3], adding replicas [] and removing replicas [] "
-    ". Previous leader Some(1) and previous leader epoch was 0. (state.change.logger)"
+    ". Previous leader None and previous leader epoch was -1. (state.change.logger)"
+)
+REMOVED = (
+    "INFO [ReplicaFetcherManager on broker 3] Removed fetcher for partitions Set(orders-0) "
+    "(kafka.server.ReplicaFetcherManager)"
 )
 
 
@@ -125,3 +129,22 @@ def test_a_partition_epoch_that_falls_as_the_leader_epoch_rises_shows_a_restore(
     text = f"broker 3 states partition epoch 3 in leader epoch 0, and {number} in leader epoch 1"
     assert incident.verdict("committed-data-lost") == "unknown"
     assert any(text in one for one in incident.missing("committed-data-lost")) is falls
+
+
+def test_with_the_lines_of_all_replicas_leader_epochs_that_rose_are_in_order(tmp_path: Path) -> None:
+    """Broker 1 led epoch 0 and follows in epoch 1, by its own lines; so a restored controller changes nothing here."""
+    incident = Incident(tmp_path, brokers=3)
+    former, node = incident[1], incident[3]
+    former.creates(1).leads(1, 0, 0, 0, [1, 3])
+    node.creates(1).follows(1, 0, 1, 0, 0)
+    node.says(9, SKIPPED.format(isr="1, 3", number=1), log="state-change")
+    node.says(10, SKIPPED.format(isr="1", number=3), log="state-change")
+    former.starts(40).loads(40, 60)
+    node.starts(40).loads(40, 50).opens(41, 40).says(41, REMOVED).says(41, LEADS.format(number=2), log="state-change")
+    former.follows(42, 1, 3, 60, 60).cuts(43, 50)
+    for one in (former, node):
+        one.segment([(0, 49, 0), (50, 59, 1)])
+        one.epochs((0, 0), (1, 50)).checkpoint(60)
+    assert not any("decreased" in one for one in incident.missing("committed-data-lost"))
+    assert [one.offsets for one in incident.findings("committed-data-lost")] == [((50, 60),)]
+    assert incident.verdict("committed-data-lost") == "violated"

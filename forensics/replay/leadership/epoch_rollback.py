@@ -170,7 +170,8 @@ def states_fell(rows: pl.DataFrame) -> dict[tuple[str, int, int], list[EpochRoll
     """Return states that one broker states, of which one has a higher leader epoch and no higher partition epoch.
 
     Each change of a partition raises the partition epoch, also one that raises the leader epoch
-    (PartitionStateMachine, PartitionRegistration.merge). So the order of the lines does not count.
+    (PartitionStateMachine, PartitionRegistration.merge). So the order of the lines does not count. Leader epochs that
+    rose nevertheless, in the lines of all replicas, are in order.
 
     Args:
         rows: observations with their incarnation.
@@ -203,7 +204,7 @@ def states_fell(rows: pl.DataFrame) -> dict[tuple[str, int, int], list[EpochRoll
             f"{one['before']['leader_epoch']}, and {one['least']} in leader epoch {one['leader_epoch']}"
         )
         refs = (Ref(row=one["before"]["last_row"]), Ref(row=one["row"]))
-        back = EpochRollback(text, one["leader_epoch"], one["time"], refs)
+        back = EpochRollback(text, one["leader_epoch"], one["time"], refs, of_lines=True)
         found.setdefault((one["topic"], one["partition"], one["incarnation"]), []).append(back)
     return {key: backs[:1] for key, backs in found.items()}
 
