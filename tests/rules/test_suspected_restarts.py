@@ -262,9 +262,14 @@ IN_VAIN = (
 )
 
 
-def elected(folder: Path, *, isr: str = "3", at: float = 60, truncates: str = TRUNCATES) -> Incident:
-    """A controller elects broker 2, and broker 3 truncates."""
+def elected(
+    folder: Path, *, isr: str = "3", at: float = 60, truncates: str = TRUNCATES, loaded: int = 0, unclean: bool = False
+) -> Incident:
+    """A controller elects broker 2, and broker 3 truncates; before, its process may have loaded its log."""
     incident = Incident(folder)
+    if loaded:
+        how = "INFO [Log partition=orders-0, dir=/d] Recovering unflushed segment 0 (kafka.log.Log)"
+        incident[3].starts(20).says(21, how if unclean else SKIPPING).loads(22, loaded).follows(55, 12, 2, loaded, 60)
     kind = "" if "2" in isr else "UNCLEAN "
     incident[9].says(50, CHANGED.format(kind=kind, isr=isr), log="controller")
     incident[3].says(at, truncates.format(71))
@@ -278,6 +283,13 @@ def test_what_a_member_of_the_last_isr_removes_for_an_unclean_leader_is_suspecte
     assert finding.summary.startswith(
         "broker 2 was elected leader (leader epoch 12) from outside the ISR, and broker 3"
     )
+
+
+@pytest.mark.parametrize("unclean", [True, False])
+def test_a_member_of_the_last_isr_that_stopped_uncleanly_may_have_had_more(unclean: bool, tmp_path: Path) -> None:
+    incident = elected(tmp_path, loaded=80, unclean=unclean)
+    (finding,) = incident.findings(LOSS)
+    assert (finding.offsets, finding.records) == (((71, 80),), (0, None) if unclean else None)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from forensics.replay.history import History, Truncation
 from forensics.replay.leader_epochs import Epoch
 from forensics.replay.leadership.elections import isr_before
 from forensics.replay.signs.isr_signs import plans_of_last_isr
+from forensics.replay.signs.led_after_truncating import end_may_be_gone
 from forensics.replay.signs.sign import Sign, Suspicion
 
 
@@ -67,6 +68,7 @@ def _removed(sign: Sign, history: History, epoch: Epoch, one: Truncation) -> Sus
     return Suspicion(
         sign, one.replica, epoch.leader, epoch.epoch, -1, _first_removed(history, one), one.before.exact, one.time,
         (*epoch.unclean[:1], *one.refs), target=one.target,
+        more=one.before.exact is not None and end_may_be_gone(history, one.replica, one.before.exact, one.refs[0]),
     )  # fmt: skip
 
 
