@@ -150,3 +150,22 @@ def test_a_follower_may_fetch_in_an_epoch_before_it_receives_that(restarts: bool
     assert bool(incident.findings(LOSS)) is restarts
     signs = {one.sign for one in suspicions(incident.history())}
     assert (Sign.BEGAN_BELOW_PRINTED in signs) is restarts
+
+
+STARTS = (
+    "INFO [Partition orders-0 broker={0}] orders-0 starts at Leader Epoch {1} from offset {2}. Previous Leader Epoch "
+    "was: {3} (kafka.cluster.Partition)"
+)
+
+
+@pytest.mark.parametrize(("order", "suspected"), [((1, 2), True), ((2, 1), False)])
+def test_a_leader_epoch_that_came_before_a_lower_one_lost_nothing_of_it(
+    order: tuple[int, int], suspected: bool, tmp_path: Path
+) -> None:
+    """The lines of one broker are in order: after a restore of ZooKeeper a lower leader epoch may come later."""
+    incident = Incident(tmp_path, brokers=1)
+    starts = {1: 120, 2: 50}
+    for at, epoch in enumerate(order):
+        incident[1].starts(20 * at + 1).loads(20 * at + 2, starts[epoch])
+        incident[1].says(20 * at + 3, STARTS.format(1, epoch, starts[epoch], 0))
+    assert [one.offsets for one in incident.findings("committed-data-lost")] == ([((50, 120),)] if suspected else [])

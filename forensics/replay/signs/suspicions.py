@@ -520,10 +520,23 @@ def _began_earlier(history: History) -> Iterator[Suspicion]:
             continue
         if history.facts.lives > 1 or one.hw is not None or one.start_hw is not None:
             continue
+        if not _came_first(history, one, two):
+            continue
         refs = tuple(ref for ref in (one.start_ref, two.start_ref) if ref is not None)
         yield Suspicion(
             Sign.EPOCH_BEGAN_EARLIER, broker, before, two.epoch, one.epoch, first, end, two.time, refs
         )  # fmt: skip
+
+
+def _came_first(history: History, one: RoleSpan, two: RoleSpan) -> bool:
+    """Return whether a role with a lower leader epoch came before another.
+
+    The lines of one broker are in order, whatever the epochs. If epochs went back, those of two brokers are in order by
+    their times alone.
+    """
+    if one.replica == two.replica and one.start_ref is not None and two.start_ref is not None:
+        return (one.start_ref.row or 0) < (two.start_ref.row or 0)
+    return not history.epoch_rollbacks or (one.time or 0) < (two.time or 0)
 
 
 def _began_below_printed(history: History) -> Iterator[Suspicion]:
