@@ -44,7 +44,17 @@ def rules() -> None:
 _PAGES = ", ".join(PAGES)
 
 
+class _Words(click.Command):
+    """A command whose one name may be of several words, also without quotes."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Return what is left of the arguments: none."""
+        words = " ".join(one for one in args if not one.startswith("-"))
+        return super().parse_args(ctx, [one for one in args if one.startswith("-")] + ([words] if words else []))
+
+
 @click.command(
+    cls=_Words,
     epilog=example("forensics explain committed-data-lost"),
     help=f"""Explain a rule or a word, such as ISR or "high watermark".
 

@@ -87,3 +87,10 @@ def test_a_page_is_printed_as_it_is(name: str, run: Run, repository: Path) -> No
 
 def test_an_unexplained_part_is_seen() -> None:
     assert list(parts_of("A.\n\n## What it finds\nx\n\n## Versions\nAll.\n")) == ["", "What it finds", "Versions"]
+
+
+def test_a_name_of_several_words_needs_no_quotes(run: Run) -> None:
+    quoted = run("explain", "high watermark")
+    assert quoted.code == 0
+    assert run("explain", "high", "watermark").out == quoted.out
+    assert "no name 'heigh watermark'; did you mean high watermark?" in run("explain", "heigh", "watermark").err
