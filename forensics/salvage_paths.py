@@ -110,5 +110,5 @@ def _narrowed(given: str, owners: pl.DataFrame, cluster: str) -> str | None:
 def _step(step: Action, paths: str | None) -> Action:
     """Return a step with its command: over the evidence if there are paths, else over a copy to be named."""
     if paths is None or step.on_evidence is None:
-        return Action(step.text, step.command)
-    return Action(step.text, step.on_evidence.replace(EVIDENCE, paths))
+        return replace(step, on_evidence=None)
+    return replace(step, command=step.on_evidence.replace(EVIDENCE, paths), on_evidence=None)

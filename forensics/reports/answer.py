@@ -105,13 +105,22 @@ def _of_loss(result: Result, grave: Sequence[Finding]) -> str:
     if times := [time for one in grave if (time := lost_at(one)) is not None]:
         first, last = (datetime.fromtimestamp(time // 1_000_000, UTC) for time in (min(times), max(times)))
         until = f" to {last:%H:%M:%S}" if first.date() == last.date() else f" to {last:%Y-%m-%d %H:%M:%S}"
-        return f". Committed data was lost at {first:%Y-%m-%d %H:%M:%S}{until if last > first else ''} UTC"
+        return (
+            f". Committed data was lost at {first:%Y-%m-%d %H:%M:%S}{until if last > first else ''} UTC{_lost(grave)}"
+        )
     if not {LOSS, FORK}.isdisjoint({one.rule for one in grave} | {*result.changes.disabled}):
         return ""
     places = present(result) or result.partitions
     if any(_is(one, rule, Verdict.UNKNOWN) for one in places for rule in (LOSS, FORK)):
         return ""
     return ". No committed data was lost or forked so far"
+
+
+def _lost(grave: Sequence[Finding]) -> str:
+    """Return how many committed records are lost together, as the end of a sentence; "" where nothing shows it."""
+    counts = [one.records for one in grave if one.rule == LOSS and one.records is not None]
+    least, exact = sum(low for low, _ in counts), all(high is not None for _, high in counts)
+    return f": {'' if exact else 'at least '}{_count(least, 'record')}" if least and len(counts) > 1 else ""
 
 
 def lost_at(finding: Finding) -> int | None:
@@ -182,6 +191,7 @@ def caution(result: Result) -> str:
     """
     asked = [one for one in result.findings if one.rule in (LOSS, FORK, ABOVE_END)]
     grave = [one for one in asked if one.severity.rank < Severity.WARNING.rank]
+    grave = grave or [one for one in asked if one.rule == LOSS and not decides(one.confidence)]
     if not grave:
         return ""
     if any(one.keep for one in grave):
@@ -189,7 +199,8 @@ def caution(result: Result) -> str:
     whole = _whole({incarnation_of(one) for one in grave}, result)
     copied = _of_logs(result, controllers=any(one.controllers for one in grave))
     how = _SCRIPT if log_folders(result, controllers=True) else ""  # else it may be a trace of another system
-    return f"{_CAUTION.format(copied=copied, while_running=f'{how}{_RUNNING}')}. {_ELSEWHERE[whole]}"
+    shown = any(decides(one.confidence) for one in grave)
+    return f"{_CAUTION.format(copied=copied, while_running=f'{how}{_RUNNING}')}. {_ELSEWHERE[shown, whole]}"
 
 
 _CAUTION: Final = (
@@ -197,14 +208,17 @@ _CAUTION: Final = (
     "or move its data, before that"
 )
 _RUNNING: Final = ". Brokers may run meanwhile"
-_SCRIPT: Final = ", as the script does that forensics collect --plan prints"
+_SCRIPT: Final = " (forensics collect --plan --host HOST --host HOST prints a script that does it)"
 _ELSEWHERE: Final = MappingProxyType(
     {
-        True: "No copy in the evidence has the records",
-        False: "The evidence has no copy of the records, but brokers whose data is not in it may",
+        (True, True): "No copy in the evidence has the records",
+        (True, False): "The evidence has no copy of the records, but brokers whose data is not in it may",
+        (False, True): "If records are lost, no copy in the evidence has them",
+        (False, False): "If records are lost, brokers whose data is not in the evidence may have them",
     }
 )
-"""Places where the records may be if no copy in the evidence has them, by whether it has the data of every replica."""
+"""Places where the records may be if no copy in the evidence has them: by whether a loss is shown, and whether the
+evidence has the data of every replica."""
 
 
 def _whole(places: Collection[tuple[object, ...]], result: Result) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import bisect
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from forensics.case.order import METADATA_TOPIC
-from forensics.replay.confidence import Confidence
+from forensics.replay.confidence import Confidence, decides
+from forensics.reports.advice import advisers
 from forensics.rules import RULES
 from forensics.rules.committed_data_lost import ID as LOSS
 from forensics.rules.finding import Evidence, Fact, Finding, States, brokers_text
@@ -15,6 +17,7 @@ from forensics.rules.finding import Evidence, Fact, Finding, States, brokers_tex
 ON_DISK = frozenset({"segment", "offset-checkpoint", "epoch-checkpoint", "meta-properties", "dump-log", "log-dirs"})
 """Formats of evidence that show what a replica has on disk when it is copied."""
 _SECOND = 1_000_000
+PAUSE = 15  # seconds without an incident after which the next one is told apart
 
 ON_METADATA_DISK = ON_DISK | {"metadata-log"}
 """The same for the metadata log, whose segments show of a partition of a topic what its controller decided."""
@@ -66,19 +69,36 @@ class Incident:
 
     @property
     def near(self) -> tuple[object, ...]:
-        """Key that incidents share which one story can stand for, with a table of what differs.
+        """Key that incidents share which one story can stand for, with a table of what differs, if of one time.
 
-        Where a copy is to be kept, or a consumer group set back, that is another one for each partition.
+        Where a copy is to be kept, all of them need the same advice: a step for one may undo what another still needs.
+        Where a consumer group is to be set back, that is another one for each partition.
         """
-        if any(finding.keep or finding.groups for finding in self.findings):
+        if any(finding.groups for finding in self.findings):
             return self.story
-        return (self.lead.cluster, self.lead.incarnation > 0, *(_outline(finding) for finding in self.findings))
+        lead, advising = self.lead, advisers(self.findings)
+        told = (lead, *(one for one in advising if one != lead))
+        kept = tuple(one.advice for one in told) if any(one.keep for one in self.findings) else ()
+        return (lead.cluster, lead.incarnation > 0, *map(_outline, told), kept)
+
+    @property
+    def moment(self) -> int | None:
+        """When it happened, microseconds since 1970 UTC: a leader began without what the lead is about, or a log became
+        shorter, or else its last step was; None where no line shows it.
+        """
+        facts = [fact for fact in self.lead.facts if fact.time is not None and fact.states is not States.CONTEXT]
+        for states in (States.EPOCH_START, States.TRUNCATION, States.LOG_END):
+            if times := [fact.time for fact in facts if fact.states is states]:
+                return times[-1]
+        return facts[-1].time if facts else None
 
 
 def _outline(finding: Finding) -> tuple[object, ...]:
+    sure = decides(finding.confidence) and finding.cause is not None
     return (
-        *(finding.rule, finding.severity, finding.confidence, finding.cause, finding.subject, finding.weak),
-        tuple(fact.states for fact in finding.facts if fact.states is not States.CONTEXT),
+        *(finding.rule, finding.severity, decides(finding.confidence), finding.cause, finding.subject),
+        # A cause names what happened. Without one, or where something else may explain it, the steps do.
+        () if sure else tuple(fact.states for fact in finding.facts if fact.states is not States.CONTEXT),
         () if finding.offsets or finding.open_from is not None else _isrs(finding),  # no table shows what differs
     )
 
@@ -167,10 +187,29 @@ def grouped(found: Iterable[Incident]) -> list[list[Incident]]:
 
 
 def nearly(found: Iterable[Incident]) -> list[list[Incident]]:
-    """Incidents that one story can stand for together, in the order of the first of each."""
-    groups: dict[tuple[object, ...], list[Incident]] = {}
+    """Incidents that one story can stand for together: alike, and of one time.
+
+    The gravest groups come first, and of those with one rule the earliest; within a group as they are given.
+    """
+    keys: dict[tuple[object, ...], list[Incident]] = {}
     for incident in found:
-        groups.setdefault(incident.near, []).append(incident)
+        keys.setdefault(incident.near, []).append(incident)
+    ranks = {rule.id: number for number, rule in enumerate(RULES)}
+
+    def order(group: Sequence[Incident]) -> tuple[int, int, bool, int]:
+        lead, moment = group[0].lead, min((one.moment for one in group if one.moment is not None), default=None)
+        return lead.severity.rank, ranks[lead.rule], moment is None, moment or 0
+
+    return sorted(itertools.chain.from_iterable(map(_of_one_time, keys.values())), key=order)
+
+
+def _of_one_time(alike: Sequence[Incident]) -> list[list[Incident]]:
+    """Return incidents apart wherever none happened for ``PAUSE`` seconds: one outage after another."""
+    times = sorted({one.moment for one in alike if one.moment is not None})
+    starts = [now for before, now in itertools.pairwise(times) if now - before > PAUSE * _SECOND]
+    groups: dict[int, list[Incident]] = {}
+    for one in alike:
+        groups.setdefault(bisect.bisect_right(starts, one.moment) if one.moment is not None else -1, []).append(one)
     return list(groups.values())
 
 

@@ -13,12 +13,12 @@ from forensics.reports import repair
 from forensics.reports.advice import advisers, each_first, kept_texts
 from forensics.reports.answer import Tone, answers, caution
 from forensics.reports.collecting import COLLECT, SAVED, Wanted, commands, only_if_saved, wanted, where
+from forensics.reports.groups import alike, only_some, same_elsewhere, steps_of, story_of
 from forensics.reports.incidents import Incident, Step, incidents, nearly, story
 from forensics.reports.places import below
 from forensics.reports.recovered import outcomes
 from forensics.reports.remarks import by_problem, first_steps, restarted, shown_of
 from forensics.reports.titles import (
-    alike,
     causes_of,
     first_names,
     name_of,
@@ -26,9 +26,7 @@ from forensics.reports.titles import (
     of_cluster,
     open_texts,
     others_texts,
-    same_elsewhere,
     source_of,
-    steps_of,
     title_of,
     why_inferred,
 )
@@ -42,7 +40,6 @@ FULL = 12  # stories that are written in full
 BRIEF = 30  # that are named after these
 WISHES = 10  # files to collect
 ROWS_ALIKE = 30  # partitions with one story, in its table
-STEPS_ALIKE = 3  # of these whose own steps are written
 PLACES = 1  # places that show one step
 
 _SPECIAL = re.compile(r"[\\`*<>\[\]|]|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])")
@@ -135,6 +132,7 @@ def _incident(group: Sequence[Incident], name: str, root: str) -> list[str]:
     if rows := alike(group):
         table = [rows[0], tuple("---" for _ in rows[0]), *rows[1 : ROWS_ALIKE + 1]]
         lines += ["", *(f"| {' | '.join(map(escaped, row))} |" for row in table)]
+        lines += ["", *(escaped(sentence(text)) for text in (*only_some(group), story_of(name)))]
     causes = causes_of(incident)
     lines += ["", *(f"**Cause:** {escaped(sentence(cause.text))}" for cause in causes)]
     found = story(incident.findings)
@@ -175,7 +173,7 @@ def _advice(group: Sequence[Incident]) -> list[str]:
     advising = advisers(group[0].findings)
     lines = [f"- **Keep:** {escaped(text)}." for text in kept_texts(advising)]
     label = "Do first:"
-    for step in steps_of(group, each_first(one.next_steps for one in advising), STEPS_ALIKE):
+    for step in steps_of(group, each_first(one.next_steps for one in advising)):
         lines += _action(label, step)
         label = "Then:"
     lines += [f"- **Do not:** {escaped(text)}." for text in each_first(one.do_not for one in advising)]

@@ -368,7 +368,8 @@ class Redactor:
         return self.text(text)
 
     def _action(self, step: Action) -> Action:
-        return Action(self.text(step.text), self.text(step.command) if step.command is not None else None)
+        command = self.text(step.command) if step.command is not None else None
+        return replace(step, text=self.text(step.text), command=command, on_evidence=None)
 
     def _want(self, want: Want) -> Want:
         reason = want.because

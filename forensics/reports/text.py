@@ -26,30 +26,25 @@ from forensics.reports.advice import advisers, each_first, kept_texts
 from forensics.reports.answer import Tone, answers, caution, counted, period_text
 from forensics.reports.collecting import COLLECT, SAVED, Wanted, commands, only_if_saved, wanted, where
 from forensics.reports.elision import ROWS, elided, without_asides
+from forensics.reports.groups import alike, group_title, only_some, repeat_text, same_elsewhere, steps_of, story_of
 from forensics.reports.incidents import Incident, Step, incidents, nearly, story
 from forensics.reports.places import below
 from forensics.reports.recovered import outcomes
 from forensics.reports.terminal import LEAST, MOST, Page, Style, printed
 from forensics.reports.titles import (
-    alike,
     causes_of,
     confidence_text,
     earlier,
     first_names,
     headline,
-    listed,
     name_of,
     node_name,
     nodes_text,
     of_cluster,
     open_texts,
     others_texts,
-    repeat_text,
-    same_elsewhere,
     source_of,
-    steps_of,
     times,
-    title_of,
     why_inferred,
 )
 from forensics.result import Partition, Result
@@ -80,8 +75,7 @@ NEXT = 3  # things to fetch after an excerpt
 EXAMPLES = 5  # of what was not understood
 PROBLEMS = 6  # partitions of one known problem
 PLACES = 2  # of one known problem
-ROWS_ALIKE = 8  # partitions with one story, in its table
-STEPS_ALIKE = 3  # of these whose own steps are printed
+ROWS_ALIKE = 12  # partitions with one story, in its table
 PROOF = 2  # places cited for one fact
 NARROW = 66  # columns of a quote; with less it may have another row
 EXPLAIN = "What a word or a rule means: forensics explain NAME, such as forensics explain ISR."
@@ -252,20 +246,26 @@ class _Page(Page):
         """Print a line for each incident if there are several: the first in full may fill a screen."""
         if len(groups) <= 1:
             return
-        everything = [incident for group in groups for incident in group]
-        rows = listed(everything, lambda incident: "   ".join(title_of(incident)[:-1]))
-        if len(rows) > LISTED:
-            rows = listed(everything, lambda incident: title_of(incident)[0])
         self.row("In short, the worst first:", Style.BOLD)
+        rows: dict[tuple[int, str, bool, str], list[Incident]] = {}
+        for group in groups:
+            rows.setdefault((_doubt(group[0].lead), *group_title(group), self.at(group)), []).extend(group)
         heading = ""
-        for title, same in sorted(rows.items(), key=lambda row: _doubt(row[1][0].lead)):
-            if (new := _OVERVIEW[_doubt(same[0].lead)]) not in ("", heading):
+        for (doubt, title, of_each, when), same in sorted([*rows.items()][:LISTED], key=lambda row: row[0][0]):
+            if (new := _OVERVIEW[doubt]) not in ("", heading):
                 self.row(new)
             heading = new
             names = list(dict.fromkeys(self.name(one.lead) for one in same))
-            each = " each" if len(names) > 1 and title.endswith(")") else ""
-            self.put("  ", f"{first_names(names, PROBLEMS)}   {title}{each}", indent=4)
+            each = " each" if of_each and len(names) > 1 and title.endswith(")") else ""
+            self.put("  ", f"{first_names(names, PROBLEMS)}   {title}{each}{when}", indent=4)
+        if len(rows) > LISTED:
+            self.row(f"  ... and {len(rows) - LISTED:,} more, below")
         self.blank()
+
+    def at(self, group: Sequence[Incident]) -> str:
+        """When it happened in the first of a group, as the end of a title; "" where no line shows it."""
+        first = min((one.moment for one in group if one.moment is not None), default=None)
+        return f", {clock(first, dated=self.dated)} UTC" if first is not None else ""
 
     def brief(self, group: Sequence[Incident], margin: str) -> None:
         """Print one incident in a line, with the number of partitions that have the same story."""
@@ -298,7 +298,7 @@ class _Page(Page):
         """Print what to keep, what to do first and what not to do."""
         advising = advisers(group[0].findings)
         self.said("Keep", kept_texts(advising), Style.BOLD)
-        self.steps(steps_of(group, each_first(f.next_steps for f in advising), STEPS_ALIKE))
+        self.steps(steps_of(group, each_first(f.next_steps for f in advising)))
         self.said("Do not", each_first(f.do_not for f in advising), Style.BOLD)
 
     def same_elsewhere(self, group: Sequence[Incident]) -> None:
@@ -312,6 +312,8 @@ class _Page(Page):
             self.put("      ", cells.rstrip(), indent=8)
         if len(rows) > ROWS_ALIKE + 1:
             self.row(f"      ... and {len(rows) - ROWS_ALIKE - 1:,} more: --format json has them all")
+        for text in (*only_some(group), *([story_of(self.name(group[0].lead))] if rows else [])):
+            self.put("    ", sentence(text))
 
     def story(self, incident: Incident, places: int) -> None:
         """Print the steps of an incident in the order of time, each with what shows it.

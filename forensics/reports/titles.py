@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import compress
 
 from forensics.case.brokers import Broker, version_of
 from forensics.case.trace_clusters import cluster_text
 from forensics.replay.confidence import Bearers, Confidence
-from forensics.reports.incidents import Incident, seconds_apart
+from forensics.reports.incidents import Incident
 from forensics.result import Result
 from forensics.rules import RULES, rule_of
 from forensics.rules.causes import Cause, CauseId
 from forensics.rules.finding import (
-    FIRST,
-    WHEN,
-    Action,
     Finding,
     Severity,
-    States,
     all_of,
     brokers_text,
     count_text,
@@ -26,7 +21,6 @@ from forensics.rules.finding import (
     perhaps_text,
     records_text,
     sentence,
-    span_text,
 )
 
 RANGES = 3  # of offsets in a headline
@@ -154,152 +148,6 @@ def times(finding: Finding) -> str:
 def of_cluster(cluster: str | None) -> str:
     """Return the cluster of something, for evidence of several clusters."""
     return f" of {cluster_text(cluster)}"
-
-
-def same_elsewhere(group: Sequence[Incident]) -> str:
-    """Return a sentence about the other partitions with the story of the first, or ""."""
-    others = [one.lead for one in group[1:]]
-    if not others:
-        return ""
-    apart = seconds_apart(group)
-    when = f", up to {apart:,} seconds earlier or later" if apart > 1 else ""
-    if _differ(group):
-        return f"The same in {len(group):,} partitions{when}{_total([one.lead for one in group])}"
-    where = f"{len(others):,} other partition{'' if len(others) == 1 else 's'}"
-    named = runs(others)
-    if any(one.epochs != group[0].lead.epochs for one in others):
-        where = f"{where}, in other leader epochs"
-    same = ", the same offsets" if group[0].lead.offsets else ""
-    return f"The same in {where}{same}{when}{_total(others)}: {named}{earlier(others[0].incarnation)}"
-
-
-def _total(leads: Sequence[Finding]) -> str:
-    """Return how many records partitions lost together, in brackets; "" where there may be none."""
-    counts = [finding.records for finding in leads if finding.records is not None]
-    least, tops = sum(low for low, _ in counts), [high for _, high in counts if high is not None]
-    if not least:
-        return ""
-    exact = len(tops) == len(counts)
-    return f" ({records_text(least, sum(tops)) if exact else f'at least {records_text(least, least)}'})"
-
-
-_COLUMNS = ("partition", "offsets", "records", "broker", "leader epochs")
-
-
-def alike(group: Sequence[Incident]) -> list[tuple[str, ...]]:
-    """Return a table of the partitions with one story, its head first, if their offsets or brokers differ."""
-    if not _differ(group):
-        return []
-    rows = [_row(one.lead) for one in group]
-    used = [any(column) for column in zip(*rows, strict=True)]
-    return [tuple(compress(row, used)) for row in (_COLUMNS, *rows)]
-
-
-def _differ(group: Sequence[Incident]) -> bool:
-    """Return whether the offsets or the brokers of partitions with one story are not the same."""
-    return len({(one.lead.offsets, one.lead.open_from, one.lead.replicas) for one in group}) > 1
-
-
-def _row(lead: Finding) -> tuple[str, ...]:
-    """Return the cells of one partition, "" for what it does not name."""
-    return (
-        name_of(lead),
-        span_text(lead.offsets[:RANGES]) if lead.offsets else _from(lead),
-        how_many(lead) if lead.offsets else "",
-        all_of([str(one) for one in lead.replicas or _led(lead)]),
-        all_of([str(one) for one in lead.epochs]),
-    )
-
-
-def _from(lead: Finding) -> str:
-    return f"from {lead.open_from} on" if lead.open_from is not None else ""
-
-
-def _led(lead: Finding) -> tuple[int, ...]:
-    """Return the broker that led without the records."""
-    begun = (fact.broker for fact in lead.facts if fact.states is States.EPOCH_START)
-    return tuple(broker for broker in dict.fromkeys(begun) if broker is not None)
-
-
-def own_steps(group: Sequence[Incident], most: int) -> list[Action]:
-    """Return the steps of the other partitions of a group that are not those of the first, each with its partition.
-
-    Args:
-        group: incidents with one story.
-        most: other partitions whose steps are shown.
-    """
-    first = group[0].lead
-    found = [
-        Action(f"for {name_of(one.lead)}: {step.text}", step.command)
-        for one in group[1 : most + 1]
-        for general, step in one.lead.general_steps.items()
-        if general not in first.general_steps or _has_other_values(general, one.lead, first)
-    ]
-    found += [step for one in group[1 : most + 1] for step in _left_out(one.lead, first)]
-    more = len(group) - 1 - most
-    return found + ([Action(f"--format json has the steps of {more:,} more")] if found and more > 0 else [])
-
-
-def _has_other_values(general: str, one: Finding, first: Finding) -> bool:
-    """Return whether a step of two partitions names another span of time, or another offset to begin at."""
-    return (WHEN in general and one.when != first.when) or (FIRST in general and one.offsets[:1] != first.offsets[:1])
-
-
-def _left_out(one: Finding, first: Finding) -> list[Action]:
-    """Return that a partition does without the commands of the first one, where it has none that the first lacks."""
-    own = [step for general, step in one.general_steps.items() if step.command and general not in first.general_steps]
-    without = [
-        step.command
-        for general, step in first.general_steps.items()
-        if step.command and general not in one.general_steps
-    ]
-    text = f"for {name_of(one)}: leave out the step of {name_of(first)} with this command, which is not for it:"
-    return [] if own else [Action(text, command) for command in without]
-
-
-def repeat_text(others: int, *, own: bool = False) -> str:
-    """Return that the steps are to be repeated for the other partitions of a group.
-
-    Args:
-        others: how many there are.
-        own: steps of their own follow.
-
-    >>> repeat_text(1), repeat_text(2)
-    ('do the same for the other partition', 'do the same for each of the 2 other partitions')
-    """
-    whom = "the other partition" if others == 1 else f"each of the {others:,} other partitions"
-    return f"do the same for {whom}{', except for these steps' if own else ''}"
-
-
-def each_step_text(others: int) -> str:
-    """Return that a step is for all partitions of a group before the next one is.
-
-    >>> each_step_text(1)
-    'take each step for the other partition too, before you take the next one'
-    """
-    whom = "the other partition" if others == 1 else f"the {others:,} other partitions"
-    return f"take each step for {whom} too, before you take the next one"
-
-
-def steps_of(group: Sequence[Incident], steps: Sequence[Action], most: int) -> list[Action]:
-    """Return the steps of a group in order, with what to do for the partitions after the first.
-
-    A step for one may undo what another still needs, as the start of a broker does. So where all have the same steps,
-    all of them get each step before the next one.
-
-    Args:
-        group: incidents with one story.
-        steps: those of the first.
-        most: other partitions whose own steps are shown.
-    """
-    own, others, given = own_steps(group, most), len(group) - 1, list(dict.fromkeys(steps))
-    if not others or not given:
-        return [*given, *own]
-    if len(given) > 1 and not own:
-        return [Action(each_step_text(others)), *given]
-    first, second = (set(one.lead.general_steps) for one in group[:2])
-    same = [Action(repeat_text(others, own=bool(own)))] if not own or first & second else []
-    return [*given, *same, *own]
 
 
 def others_texts(incident: Incident) -> list[str]:

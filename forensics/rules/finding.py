@@ -127,11 +127,13 @@ class Action:
         command: the shell command that does it, to be pasted as it is; or None.
         on_evidence: the same over the evidence that was scanned, with ``EVIDENCE`` where its paths belong; None where
             there is no such command. ``salvage_paths`` puts it into the place of the command.
+        general: what it is for any partition, where its words name values of one; "" for the words themselves.
     """
 
     text: str
     command: str | None = None
     on_evidence: str | None = None
+    general: str = ""
 
     @property
     def sentence(self) -> str:
@@ -179,6 +181,7 @@ class Advised(TypedDict):
     do_not: tuple[str, ...]
     advice: tuple[str | None, ...]
     when: str
+    written: tuple[int, int] | None
 
 
 def advised(
@@ -188,6 +191,7 @@ def advised(
     next_steps: Iterable[str | Action] = (),
     do_not: Iterable[str] = (),
     when: str = "",
+    written: tuple[int, int] | None = None,
     lost: Iterable[Range] = (),
 ) -> Advised:
     """Return the fields that advise, with the name of the partition, and the advice as it holds for any partition.
@@ -198,6 +202,7 @@ def advised(
         next_steps: safe actions, first first; those without a command are given by their text.
         do_not: actions that would destroy evidence or the last copy.
         when: the span of time that takes the place of ``WHEN``.
+        written: the same in microseconds since 1970 UTC.
         lost: the offsets that take the place of ``LOST``, and the first of them that of ``FIRST``.
 
     All of them name the partition by ``HERE`` alone, its topic by ``TOPIC``, and its number by ``NUMBER``.
@@ -205,7 +210,7 @@ def advised(
     >>> advised("orders-0", keep=f"broker 1's copy of {HERE}")["keep"]
     "broker 1's copy of orders-0"
     """
-    return Advice(keep=keep, next_steps=next_steps, do_not=do_not).of(name, when=when, lost=lost)
+    return Advice(keep=keep, next_steps=next_steps, do_not=do_not).of(name, when=when, written=written, lost=lost)
 
 
 class Advice:
@@ -223,11 +228,13 @@ class Advice:
         self._never = tuple(do_not)
         self._general = (keep, *(step.sentence for step in self._steps), None, *self._never)
 
-    def of(self, name: str, *, when: str = "", lost: Iterable[Range] = ()) -> Advised:
+    def of(
+        self, name: str, *, when: str = "", written: tuple[int, int] | None = None, lost: Iterable[Range] = ()
+    ) -> Advised:
         """Return the fields that advise about a partition. What names nothing of it is the same object for all.
 
         Args:
-            name, when, lost: as ``advised`` takes them.
+            name, when, written, lost: as ``advised`` takes them.
         """
         ranges = [*lost]
         topic, _, number = name.rpartition("-")
@@ -246,6 +253,7 @@ class Advice:
             do_not=tuple(map(named, self._never)),
             advice=self._general,
             when=when,
+            written=written,
         )
 
 
@@ -259,9 +267,9 @@ def _step(step: Action, named: Callable[[str], str]) -> Action:
     """Return a step with what it leaves open filled in."""
     text = named(step.text)
     if step.command is None and step.on_evidence is None:
-        return step if text == step.text else Action(text)
+        return step if text == step.text else replace(step, text=text)
     command, on_evidence = (named(one) if one is not None else None for one in (step.command, step.on_evidence))
-    return Action(text, command, on_evidence)
+    return replace(step, text=text, command=command, on_evidence=on_evidence)
 
 
 class Place(TypedDict):
@@ -345,6 +353,7 @@ class Finding:
         do_not: actions that would destroy evidence or the last copy.
         groups: consumer groups that have read lost records, with the offset from which each should restart.
         when: the span of time that its advice names; "" for none.
+        written: the same, microseconds since 1970 UTC; or None.
         advice: these three as they hold for any partition (``advised``), to see which partitions need the same.
         count: how many times the same happened.
         subject: what distinguishes it from others of the same rule, place, replicas, epochs and offsets.
@@ -385,6 +394,7 @@ class Finding:
     groups: tuple[GroupReset, ...] = ()
     advice: tuple[str | None, ...] = ()
     when: str = ""
+    written: tuple[int, int] | None = None
     count: int = 1
     subject: str = ""
     weak: tuple[Weakness, ...] = ()
@@ -425,7 +435,8 @@ class Finding:
     @property
     def general_steps(self) -> dict[str, Action]:
         """Return the next steps by what they are for any partition."""
-        return dict(zip((text for text in self.advice[1:] if text is not None), self.next_steps, strict=False))
+        texts = (text for text in self.advice[1:] if text is not None)
+        return {step.general or text: step for text, step in zip(texts, self.next_steps, strict=False)}
 
     @property
     def refs(self) -> tuple[Ref, ...]:

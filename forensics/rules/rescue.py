@@ -102,13 +102,14 @@ def advice(
     )  # no consumer reads a deleted topic
     last = _freed_blocks(history, loss) if not loss.holders and keep is None else ()
     next_steps = (*next_steps, *concerned, *last) if history.origin.of_kafka else _of_other(history, case, loss)
-    when = written_between(history, case, loss) or ""
+    written = written_between(history, case, loss)
     return advised(
         history.name,
         keep=keep,
         next_steps=(*stop, *next_steps),
         do_not=(*never, *do_not),
-        when=when,
+        when=written.text if written is not None else "",
+        written=(written.first, written.last) if written is not None else None,
         lost=loss.ranges,
     )
 

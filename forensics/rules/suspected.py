@@ -17,7 +17,9 @@ from forensics.rules.causes import CauseId
 from forensics.rules.copying import copy_before_start
 from forensics.rules.electable import led_next_facts, with_changes
 from forensics.rules.finding import (
+    FIRST,
     HERE,
+    Action,
     Fact,
     Finding,
     Judgement,
@@ -147,6 +149,19 @@ def _may_hold(history: History, one: Suspicion) -> tuple[int, ...] | None:
     return may_still_hold(history, one.first, one.epoch) if 0 <= one.since < one.epoch else None
 
 
+def _holders(held: Sequence[int], history: History) -> str:
+    """Return the replicas that may still have the records, in words: each, or those that the evidence does not name."""
+    if not held:
+        return "another replica that was in the ISR"
+    named = brokers_text(held, history.controllers)
+    return named if len(held) == 1 else f"any of {named}"
+
+
+def _general(want: Want) -> str:
+    """Return what a want is for any partition, whichever the brokers and offsets are that its sentence names."""
+    return f"{verb(want)} {want.question}, from {FIRST} on"
+
+
 def _facts(suspect: Suspect, one: Suspicion, values: Mapping[str, object]) -> tuple[Fact, ...]:
     """Return the lines, in order: what the witness stated before has a line of its own."""
     shows = suspect.shows.format_map(values)
@@ -206,9 +221,9 @@ def _cause(history: History, suspect: Suspect, one: Suspicion) -> CauseId:
 def _finding(
     history: History, suspect: Suspect, one: Suspicion, severity: Severity, missing: Sequence[Want]
 ) -> Finding:
-    values = _values(history, one)
     held = _may_hold(history, one)
     gone = held is not None and not held and one.moved is None
+    values = _values(history, one) | {"holders": _holders(held or (), history)}
     return Finding(
         rule=suspect.rule,
         severity=list(Severity)[min(severity.rank + 1 + suspect.usual, len(Severity) - 1)],
@@ -238,9 +253,10 @@ def _finding(
                 *(() if gone else (copy_before_start(held or (), history.origin),)),
                 *((look_in(one.replica, one.moved),) if one.moved is not None and one.replica is not None else ()),
                 *(_worded(step, history).format_map(values) for step in suspect.settle),
-                *(f"{verb(want)} {want_text(want, HERE)}" for want in missing[:3]),
+                *(Action(f"{verb(want)} {want_text(want, HERE)}", general=_general(want)) for want in missing[:3]),
             ),
-            do_not=tuple(_worded(what, history).format_map(values) for what in suspect.do_not),
+            # Where each replica's data shows that it has not the records, nothing is to be kept.
+            do_not=() if gone else tuple(_worded(what, history).format_map(values) for what in suspect.do_not),
         ),
         subject=suspect.sign.name,
     )

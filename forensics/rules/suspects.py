@@ -43,7 +43,7 @@ def _removed(template: Suspect) -> tuple[Suspect, ...]:
     )
 
 
-_ISR_KEPT = ("start or wipe another replica that was in the ISR before its directory is copied",)
+_ISR_KEPT = ("start or wipe {holders} before its directory is copied",)
 
 SUSPECTS: tuple[Suspect, ...] = (
     Suspect(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import polars as pl
@@ -11,13 +12,29 @@ from forensics.replay.committed.failed_directories import failed_after_leading
 from forensics.replay.committed.open_losses import more_lost
 from forensics.replay.committed.proof import Loss
 from forensics.replay.history import History, HwSource
+from forensics.replay.leader_epochs import Epoch
 from forensics.rules.finding import brokers_text
 
+_SECOND = 1_000_000
 _Moment = tuple[int, str]
 """Microseconds since 1970 UTC, and what shows it."""
 
 
-def written_between(history: History, case: Case, loss: Loss) -> str | None:
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The time in which lost records were written.
+
+    Attributes:
+        first, last: its ends, microseconds since 1970 UTC: whole milliseconds, outwards.
+        text: the time in words, and what shows each end.
+    """
+
+    first: int
+    last: int
+    text: str
+
+
+def written_between(history: History, case: Case, loss: Loss) -> Written | None:
     """Return in which time the lost records were written and what shows it; None if the evidence does not show it."""
     epoch = history.epochs.get(loss.lineage.epoch_at(loss.ranges[0][0]))
     if epoch is None or epoch.time is None or (until := _before(history, case, loss)) is None:
@@ -28,10 +45,43 @@ def written_between(history: History, case: Case, loss: Loss) -> str | None:
     whole = (since[0] // 1_000 * 1_000, -(-until[0] // 1_000) * 1_000)  # both ends are within the span that is printed
     first, last = (datetime.fromtimestamp(time / 1e6, UTC) for time in whole)
     day = "" if first.date() == last.date() else f"{last:%Y-%m-%d} "
-    return (
+    text = (
         f"between {first:%Y-%m-%d} {_clock(first)} and {day}{_clock(last)} UTC{_if_zone(case)}. {since[1]} the earlier "
-        f"time, and {until[1]} at the later one"
+        f"time, and {until[1]} at the later one{_leader_gone(history, loss, whole)}"
     )
+    return Written(*whole, text)
+
+
+def _leader_gone(history: History, loss: Loss, whole: tuple[int, int]) -> str:
+    """Return when the controller found the last leader of the records gone, as a further sentence; "" if unknown.
+
+    That is no bound: a leader that has lost its controller may still append, and answer acks=all alone in its ISR.
+
+    Args:
+        history: the partition.
+        loss: the loss.
+        whole: the time in which the records were written.
+    """
+    last = _last_before(history, loss.epoch.epoch)
+    if last is None or last.leader is None:
+        return ""
+    found = (one.time for one in history.changes if last.epoch < one.epoch and last.leader in one.gone)
+    time = next((time for time in found if time is not None), None)
+    if time is None or not whole[0] <= time < whole[1] - _SECOND:
+        return ""
+    did = "fenced" if history.protocol.kraft else "had found"
+    gone = "" if history.protocol.kraft else " gone"
+    at = datetime.fromtimestamp(time / 1e6, UTC)
+    return (
+        f". But the controller {did} their leader, {brokers_text([last.leader], history.controllers)},{gone} at "
+        f"{_clock(at)}: most likely it wrote none of them after that"
+    )
+
+
+def _last_before(history: History, epoch: int) -> Epoch | None:
+    """Return the last epoch before another one that a broker led, or None."""
+    led = [one for one in history.epochs.values() if one.epoch < epoch and one.leader not in (None, -1)]
+    return max(led, key=lambda one: one.epoch, default=None)
 
 
 def _clock(time: datetime) -> str:
@@ -97,8 +147,7 @@ def _before(history: History, case: Case, loss: Loss) -> _Moment | None:
 
 def _directory_failed(history: History, case: Case, loss: Loss) -> list[tuple[int | None, str]]:
     """Return when the log directory of the last leader before the one that lacks the records failed, if it did."""
-    led = [one for one in history.epochs.values() if one.epoch < loss.epoch.epoch and one.leader not in (None, -1)]
-    last = max(led, key=lambda one: one.epoch, default=None)
+    last = _last_before(history, loss.epoch.epoch)
     found = failed_after_leading(history, case, last.leader, last.epoch) if last is not None else None
     return [(found.time, f"the log directory of broker {found.broker} failed")] if found is not None else []
 

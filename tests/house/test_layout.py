@@ -91,6 +91,7 @@ REGISTRIES: tuple[tuple[str, str, dict[str, str]], ...] = (
             "collecting": "what to collect, for several reports",
             "tally": "counts of rules, for several reports",
             "titles": "names of partitions and titles of findings, for several reports",
+            "groups": "partitions to which the same happened, and their steps, for several reports",
             "elision": "long lines made short",
             "places": "what the paths of all evidence begin with",
             "terminal": "lines for a terminal",

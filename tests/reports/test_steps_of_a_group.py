@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from forensics.reports.incidents import Incident
-from forensics.reports.titles import own_steps
-from forensics.rules.finding import FIRST, HERE, NUMBER, TOPIC, Action, Finding, Severity, advised
+from forensics.reports.groups import alike, only_some, own_steps, steps_of
+from forensics.reports.incidents import Incident, nearly
+from forensics.rules.finding import FIRST, HERE, NUMBER, TOPIC, Action, Fact, Finding, Severity, States, advised
 
 ASK = f"ask the owners of {HERE}"
 RESET = Action(f"to reset such a group to offset {FIRST}, stop it first:", f"reset {TOPIC}:{NUMBER} --to {FIRST}")
@@ -21,17 +22,81 @@ def lost(name: str, first: int, steps: Sequence[str | Action] = (ASK, RESET)) ->
 
 
 def own(*group: Incident) -> list[tuple[str, str | None]]:
-    return [(step.text, step.command) for step in own_steps(group, 9)]
+    return [(step.text, step.command) for step in own_steps(group)]
 
 
 def test_equal_steps_are_told_once() -> None:
     assert own(lost("orders-0", 50), lost("orders-1", 50)) == []
 
 
-def test_another_offset_to_begin_at_is_told_for_its_partition() -> None:
-    assert own(lost("orders-0", 50), lost("orders-1", 60)) == [
-        ("for orders-1: to reset such a group to offset 60, stop it first:", "reset orders:1 --to 60")
+def test_another_offset_to_begin_at_is_in_the_table() -> None:
+    group = lost("orders-0", 50), lost("orders-1", 60)
+    assert own(*group) == []
+    assert alike(group) == [
+        ("partition", "offsets", "records"),
+        ("orders-0", "50 to 79", "30 offsets"),
+        ("orders-1", "60 to 79", "20 offsets"),
     ]
+    assert [step.text for step in steps_of(group, group[0].lead.next_steps)] == [
+        "take each step for the other partition too, with its values of the table above, before you take the next one",
+        "ask the owners of orders-0",
+        "to reset such a group to offset 50, stop it first:",
+    ]
+
+
+def test_another_time_of_the_same_offsets_is_in_the_table() -> None:
+    """Times are whole seconds, outwards. The day is there where it is not the same."""
+    one, same, later, tomorrow = (
+        Incident(replace(lost(f"orders-{number}", 50).lead, written=(start * 1_000, end * 1_000)))
+        for number, (start, end) in enumerate([(1_001, 2_001), (1_999, 2_999), (500, 2_000), (86_400_000, 86_400_001)])
+    )
+    assert alike((one, same)) == []
+    assert alike((one, later))[1:] == [
+        ("orders-0", "50 to 79", "30 offsets", "00:00:01 to 00:00:03"),
+        ("orders-2", "50 to 79", "30 offsets", "00:00:00 to 00:00:02"),
+    ]
+    assert [row[-2:] for row in alike((one, tomorrow))] == [
+        ("day written", "written (UTC)"),
+        ("1970-01-01", "00:00:01 to 00:00:03"),
+        ("1970-01-02", "00:00:00 to 00:00:01"),
+    ]
+
+
+def test_a_step_of_several_other_partitions_is_told_once() -> None:
+    copy = f"copy {HERE}"
+    group = [lost("orders-0", 50), *(lost(f"orders-{number}", 50, [ASK, RESET, copy]) for number in (1, 2, 4))]
+    assert own(*group) == [("for orders-1, and likewise for orders-2, orders-4: copy orders-1", None)]
+
+
+def test_a_step_with_values_of_one_partition_is_general() -> None:
+    """Its words name brokers and offsets, and it is the same step for both."""
+    one, other = (
+        lost(f"orders-{number}", 50, [Action(f"find out whether broker {number} had {HERE}", general="find out")])
+        for number in (1, 2)
+    )
+    assert own(one, other) == []
+
+
+def test_what_happened_at_another_time_is_apart() -> None:
+    """All partitions lost records in two outages, a minute apart: two stories, the earlier one first."""
+
+    def at(name: str, second: int) -> Incident:
+        began = Fact("became leader", broker=2, time=second * 1_000_000, states=States.EPOCH_START)
+        return Incident(replace(lost(name, 50).lead, facts=(began,)))
+
+    found = [at("orders-0", 100), at("orders-0", 40), at("orders-1", 110), at("orders-1", 41), at("orders-2", 125)]
+    told = [[(one.lead.partition, one.moment) for one in group] for group in nearly(found)]
+    assert told == [
+        [(0, 40_000_000), (1, 41_000_000)],
+        [(0, 100_000_000), (1, 110_000_000), (2, 125_000_000)],
+    ]
+
+
+def test_a_rule_that_only_some_of_a_group_violate_is_named() -> None:
+    one, two = lost("orders-0", 50), lost("orders-1", 60)
+    two.others.append(Finding("hw-regression", Severity.WARNING, "orders", 1, "", offsets=((60, 80),)))
+    assert nearly([one, two]) == [[one, two]]
+    assert only_some([one, two]) == ["in orders-1 also high watermark went back (hw-regression)"]
 
 
 def test_a_command_that_is_not_for_a_partition_is_left_out_there() -> None:

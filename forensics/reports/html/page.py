@@ -16,9 +16,10 @@ import jinja2
 
 from forensics.reports import markdown, remarks
 from forensics.reports.advice import FORKED, LOST
+from forensics.reports.groups import repeat_text
 from forensics.reports.html import answer, brokers, figures, lanes, moments, overview, story, tables, wording
 from forensics.reports.recovered import outcomes
-from forensics.reports.titles import first_names, nodes_text, repeat_text, source_of
+from forensics.reports.titles import first_names, nodes_text, source_of
 from forensics.result import Partition, Result
 from forensics.rules import ranks
 from forensics.rules.finding import Severity, Verdict

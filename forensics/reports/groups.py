@@ -1,0 +1,259 @@
+"""Partitions to which the same happened at one time: a table of what differs, and the steps for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from forensics.reports.incidents import Incident, seconds_apart
+from forensics.reports.titles import RANGES, earlier, how_many, name_of, rule_name, runs, title_of
+from forensics.rules.finding import (
+    FIRST,
+    LOST,
+    WHEN,
+    Action,
+    Finding,
+    States,
+    all_of,
+    records_text,
+    span_text,
+)
+
+OWN_STEPS = 6
+"""Steps that are for some partitions of a group alone, of which more are not printed."""
+_SECOND = 1_000_000
+
+
+def same_elsewhere(group: Sequence[Incident]) -> str:
+    """Return a sentence about the other partitions with the story of the first, or ""."""
+    others = [one.lead for one in group[1:]]
+    if not others:
+        return ""
+    apart = seconds_apart(group)
+    when = f", up to {apart:,} seconds earlier or later" if apart > 1 else ""
+    if _differ(group):
+        return f"The same in {len(group):,} partitions{when}{total([one.lead for one in group])}"
+    where = f"{len(others):,} other partition{'' if len(others) == 1 else 's'}"
+    named = runs(others)
+    if any(one.epochs != group[0].lead.epochs for one in others):
+        where = f"{where}, in other leader epochs"
+    same = ", the same offsets" if group[0].lead.offsets else ""
+    return f"The same in {where}{same}{when}{total(others)}: {named}{earlier(others[0].incarnation)}"
+
+
+def total(leads: Sequence[Finding]) -> str:
+    """Return how many records partitions lost together, in brackets; "" where there may be none."""
+    counts = [finding.records for finding in leads if finding.records is not None]
+    least, tops = sum(low for low, _ in counts), [high for _, high in counts if high is not None]
+    if not least:
+        return ""
+    exact = len(tops) == len(counts)
+    return f" ({records_text(least, sum(tops)) if exact else f'at least {records_text(least, least)}'})"
+
+
+def group_title(group: Sequence[Incident]) -> tuple[str, bool]:
+    """Return the title of the incidents of a group, and whether it is that of each of them.
+
+    It has their offsets if all have the same, else how many records they lost together.
+    """
+    titles = list(dict.fromkeys("   ".join(title_of(one)[:-1]) for one in group))
+    if len(titles) == 1:
+        return titles[0], True
+    return f"{title_of(group[0])[0]}{total([one.lead for one in group])}", False
+
+
+def only_some(group: Sequence[Incident]) -> list[str]:
+    """Return a sentence for each rule that found something in other partitions of a group alone, and in which."""
+    first, found = {one.rule for one in group[0].findings}, dict[str, list[Finding]]()
+    for incident in group[1:]:
+        for one in incident.others:
+            if one.rule not in first:
+                found.setdefault(one.rule, []).append(one)
+    return [f"in {runs(findings)} also {rule_name(findings[0])}" for findings in found.values()]
+
+
+def story_of(name: str) -> str:
+    """Return that what follows a table is about its first partition."""
+    return f"what follows is the story of {name}; --format html has that of each"
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column of the table of a group.
+
+    Attributes:
+        name: its heading.
+        cell: the text for a partition, "" for what its finding does not name.
+        varies: the column is left out where all its cells are the same.
+    """
+
+    name: str
+    cell: Callable[[Finding], str]
+    varies: bool = False
+
+
+def _offsets(lead: Finding) -> str:
+    if lead.offsets:
+        return span_text(lead.offsets[:RANGES])
+    return f"from {lead.open_from} on" if lead.open_from is not None else ""
+
+
+def _broker(lead: Finding) -> str:
+    """Return the replicas that the finding is about, else the broker that led without the records."""
+    begun = (fact.broker for fact in lead.facts if fact.states is States.EPOCH_START)
+    led = (broker for broker in dict.fromkeys(begun) if broker is not None)
+    return all_of([str(one) for one in lead.replicas or tuple(led)])
+
+
+def _written(lead: Finding) -> str:
+    """Return the time in which the records were written, in whole seconds, outwards.
+
+    >>> from forensics.rules.finding import Severity
+    >>> _written(Finding("r", Severity.ERROR, "a", 0, "", written=(1_795_233_947_948_000, 1_795_233_951_001_000)))
+    '04:05:47 to 04:05:52'
+    """
+    if lead.written is None:
+        return ""
+    begin, end = _whole_seconds(lead.written)
+    return " to ".join(
+        f"{one:{'%H:%M:%S' if begin.date() == end.date() else '%m-%d %H:%M:%S'}}" for one in (begin, end)
+    )
+
+
+def _whole_seconds(span: tuple[int, int]) -> tuple[datetime, datetime]:
+    first, last = span
+    return datetime.fromtimestamp(first // _SECOND, UTC), datetime.fromtimestamp(-(-last // _SECOND), UTC)
+
+
+def _day(lead: Finding) -> str:
+    return f"{_whole_seconds(lead.written)[0]:%Y-%m-%d}" if lead.written is not None else ""
+
+
+_COLUMNS = (
+    _Column("partition", name_of),
+    _Column("offsets", _offsets),
+    _Column("records", lambda lead: how_many(lead) if lead.offsets else ""),
+    _Column("broker", _broker),
+    _Column("leader epochs", lambda lead: all_of([str(one) for one in lead.epochs])),
+    _Column("certainty", lambda lead: lead.confidence.value, varies=True),
+    _Column("day written", _day, varies=True),
+    _Column("written (UTC)", _written, varies=True),
+)
+
+
+def alike(group: Sequence[Incident]) -> list[tuple[str, ...]]:
+    """Return a table of the partitions with one story, its head first, if what it would have of them differs."""
+    if not _differ(group):
+        return []
+    columns = [(one, [one.cell(incident.lead) for incident in group]) for one in _COLUMNS]
+    used = [[one.name, *cells] for one, cells in columns if (len({*cells}) > 1 if one.varies else any(cells))]
+    return [*zip(*used, strict=True)]
+
+
+def _differ(group: Sequence[Incident]) -> bool:
+    """Return whether partitions with one story have other offsets, brokers or times at which records were written."""
+    leads = (one.lead for one in group)
+    return len({(lead.offsets, lead.open_from, lead.replicas, _written(lead)) for lead in leads}) > 1
+
+
+def own_steps(group: Sequence[Incident]) -> list[Action]:
+    """Return the steps of the other partitions of a group that the first has not, each with its partitions.
+
+    What differs by the offsets or by the time alone, which the table of the group has, is no step of its own.
+
+    Args:
+        group: incidents with one story.
+    """
+    first, having = group[0].lead, dict[str, list[Finding]]()
+    for lead in (one.lead for one in group[1:]):
+        for general in lead.general_steps:
+            if general not in first.general_steps:
+                having.setdefault(general, []).append(lead)
+    found = [_step_for(leads, general) for general, leads in having.items()]
+    return found + _left_out([one.lead for one in group[1:]], first)
+
+
+def _step_for(leads: Sequence[Finding], general: str) -> Action:
+    """Return a step in the words for the first of some partitions, and which these are."""
+    step, others = leads[0].general_steps[general], f", and likewise for {runs(leads[1:])}" if leads[1:] else ""
+    return Action(f"for {name_of(leads[0])}{others}: {step.text}", step.command)
+
+
+def _left_out(others: Sequence[Finding], first: Finding) -> list[Action]:
+    """Return that partitions do without the commands of the first one, where they have none that the first lacks."""
+    without: dict[str, list[Finding]] = {}
+    for one in others:
+        if any(step.command and general not in first.general_steps for general, step in one.general_steps.items()):
+            continue
+        for general, step in first.general_steps.items():
+            if step.command and general not in one.general_steps:
+                without.setdefault(step.command, []).append(one)
+    return [
+        Action(
+            f"for {runs(leads)}: leave out the step of {name_of(first)} with this command, which is not for "
+            f"{'it' if len(leads) == 1 else 'them'}:",
+            command,
+        )
+        for command, leads in without.items()
+    ]
+
+
+def repeat_text(others: int, tabled: str = "", *, own: bool = False) -> str:
+    """Return that the steps are to be repeated for the other partitions of a group.
+
+    Args:
+        others: how many there are.
+        tabled: where their own values are.
+        own: steps of their own follow.
+
+    >>> repeat_text(1), repeat_text(2)
+    ('do the same for the other partition', 'do the same for each of the 2 other partitions')
+    """
+    whom = "the other partition" if others == 1 else f"each of the {others:,} other partitions"
+    return f"do the same for {whom}{tabled}{', except for these steps' if own else ''}"
+
+
+_TABLED = ", with its values of the table above"
+_HALF_OPEN = " (in --offsets A..B, B is the offset after the last lost one)"
+
+
+def each_step_text(others: int, tabled: str = "") -> str:
+    """Return that a step is for all partitions of a group before the next one is; arguments as for ``repeat_text``.
+
+    >>> each_step_text(1)
+    'take each step for the other partition too, before you take the next one'
+    """
+    whom = "the other partition" if others == 1 else f"each of the {others:,} other partitions"
+    return f"take each step for {whom} too{tabled}, before you take the next one"
+
+
+def steps_of(group: Sequence[Incident], steps: Iterable[Action]) -> list[Action]:
+    """Return the steps of a group in order, with what to do for the partitions after the first.
+
+    A step for one may undo what another still needs, as the start of a broker does. So where all have the same steps,
+    all of them get each step before the next one.
+
+    Args:
+        group: incidents with one story.
+        steps: those of the first.
+    """
+    own, others, given = own_steps(group), len(group) - 1, list(dict.fromkeys(steps))
+    if not others or not given:
+        return [*given, *own]
+    tabled = _tabled(group)
+    if len(given) > 1 and not own:
+        return [Action(each_step_text(others, tabled)), *given]
+    shared = any(group[0].lead.general_steps.keys() & one.lead.general_steps.keys() for one in group[1:])
+    same = [Action(repeat_text(others, tabled, own=bool(own)))] if not own or shared else []
+    more = len(own) - OWN_STEPS
+    rest = [Action(f"--format json has {more:,} more steps that are for some of them alone")] if more > 0 else []
+    return [*given, *same, *own[:OWN_STEPS], *rest]
+
+
+def _tabled(group: Sequence[Incident]) -> str:
+    """Return that the steps name values which the table of a group has for each partition; "" where they name none."""
+    generals = "".join(group[0].lead.general_steps)
+    if not alike(group) or not any(value in generals for value in (WHEN, FIRST, LOST)):
+        return ""
+    return f"{_TABLED}{_HALF_OPEN if LOST in generals else ''}"
