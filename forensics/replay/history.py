@@ -321,7 +321,7 @@ class EpochRollback:
         epoch: the epoch that came again, or came after a higher one.
         time: microseconds since 1970 UTC, or None.
         refs: evidence.
-        of_lines: it says nothing of leader epochs that the lines of all replicas show, if no line is missing.
+        of_lines: leader epochs that the lines of all replicas show are in order nevertheless, if no line is missing.
     """
 
     text: str
