@@ -53,6 +53,7 @@ from forensics.replay.roles.steps import (
     clear_end_before_first_step,
     clear_start_from_load,
     clear_starts_from_earlier_roles,
+    took_stop_for_unclean,
 )
 from forensics.replay.signs.line_signs import NO_SIGNS, LineSigns
 from parsers.formats.metadata_log import NAME as METADATA_LOG
@@ -127,6 +128,9 @@ class _Pass:
         history.coverage = history.coverage.with_elections(self._stated_elections())
         history.coverage = history.coverage.lowered(one for one in contradictions if one.span is Span.WITHIN)
         self._collect_epochs()
+        for epoch in history.epochs.values():
+            if epoch.last_known and epoch.leader is not None:
+                took_stop_for_unclean(history.role_spans.get(epoch.leader, ()), epoch.epoch)
         history.epoch_rollbacks = [*served_again(history.role_spans), *history.epoch_rollbacks]
         history.states = states([*self.cluster_events, *itertools.chain.from_iterable(events.values())])
         history.isr_commits = isr_commits(itertools.chain.from_iterable(events.values()))

@@ -13,6 +13,7 @@ import pytest
 
 from forensics.engines.local import scan
 from forensics.result import Result
+from tests.incident import Incident
 
 DATA = Path(__file__).parent / "data"
 
@@ -95,3 +96,24 @@ def test_what_others_remove_for_the_last_known_leader_may_have_been_committed() 
         ("click-2", ((177, 186),), "error"),
     }
     assert {f.confidence.value for f in losses} == {"suspected"}
+
+
+CHANGED = (
+    "INFO [QuorumController id=9] UNCLEAN partition change for orders-0 with topic ID Zx1yQ2w3R4e5T6y7U8i9Oa: isr: [] "
+    "-> [1], leader: -1 -> 1, leaderRecoveryState: RECOVERED -> RECOVERING, leaderEpoch: 1 -> 2, {}partitionEpoch: 2 "
+    "-> 3 (org.apache.kafka.controller.ReplicationControlManager)"
+)
+SKIPPING = "INFO Skipping recovery for all logs in /d since clean shutdown file was found (kafka.log.LogManager)"
+
+
+@pytest.mark.parametrize(("known", "verdict"), [("lastKnownElr: [1] -> [], ", "unknown"), ("", "clean")])
+def test_a_stop_that_the_controller_took_for_unclean_may_have_lost_records(
+    known: str, verdict: str, tmp_path: Path
+) -> None:
+    """The directory of the only replica was put back from a copy with the file that a clean stop leaves."""
+    incident = Incident(tmp_path, brokers=1)
+    node = incident[1].creates(1).leads(1, 0, 0, 0, [1]).starts(20).says(21, SKIPPING).loads(22, 50)
+    incident[9].says(24, CHANGED.format(known), log="controller")
+    node.leads(25, 2, 50, 50, [1]).segment([(0, 49, 0), (50, 59, 2)])
+    node.epochs((0, 0), (2, 50)).checkpoint(60)
+    assert incident.verdict("committed-data-lost") == verdict

@@ -354,6 +354,23 @@ def clear_start_from_load(spans: Sequence[RoleSpan], epoch: int) -> None:
             _clear_start(role_span)
 
 
+def took_stop_for_unclean(spans: Sequence[RoleSpan], epoch: int) -> None:
+    """Take the stop before the process that led an epoch for unclean, as its controller did, whatever its lines show.
+
+    A broker that registers names its epoch from the file that its last clean stop left (CleanShutdownFile). If that is
+    not its last epoch, as with a directory put back from a copy, the controller takes it out of the eligible leader
+    replicas (KIP-966).
+
+    Args:
+        spans: of one replica, changed.
+        epoch: in which it led as the last known leader.
+    """
+    led = next((at for at, role_span in enumerate(spans) if role_span.epoch == epoch), 0)
+    before = [one for one in spans[:led] if one.run != spans[led].run]
+    for step in before[-1].loads if before else ():
+        step.before = step.before or LogBefore.UNCLEAN_STOP
+
+
 def clear_end_before_first_step(spans: Sequence[RoleSpan]) -> None:
     """Clear the log end offset before the first step of each role: lines are missing, so the log may have been longer.
 
