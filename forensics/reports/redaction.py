@@ -49,7 +49,8 @@ _PATH = re.compile(r"""(?<![\w./:-])(?:[A-Za-z]:)?(?:[^\s/,;:'"()\[\]{}=<>|!]*/)
 _ADDRESS = re.compile(
     r"""(?x)(?<![\w.])(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?![\w.])
     | \[(?=[^\]]*:[^\]]*:)[0-9a-fA-F:]*:[0-9a-fA-F:.]+(?:%\w+)?\]
-    | (?<![\w:.])(?:[0-9a-fA-F]{1,4}:){5,7}[0-9a-fA-F]{1,4}(?![\w:])
+    | (?<![\w:.])(?:[0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}(?:%\w+)?(?=:[0-9]{1,5}(?![\w:]))
+    | (?<![\w:.])(?:[0-9a-fA-F]{1,4}:){5,7}[0-9a-fA-F]{1,4}(?:%\w+)?(?![\w:])
     | (?<![\w:.])(?:[0-9a-fA-F]{1,4}:)+(?::[0-9a-fA-F]{1,4})+(?:%\w+)?(?![\w:])"""
 )
 _HOST = r"[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?"
@@ -140,6 +141,12 @@ def _odd_paths(known: set[str]) -> re.Pattern[str] | None:
     return re.compile("|".join(map(re.escape, odd))) if odd else None
 
 
+def _bare(paths: Iterable[str]) -> re.Pattern[str]:
+    """Return a pattern for paths without a folder, which nothing else shows to be paths."""
+    names = sorted((path for path in {*paths} if path and "/" not in path), key=lambda path: (-len(path), path))
+    return _words(names, r"(?![\w/-]|\.\w)")
+
+
 def _endpoints(value: str) -> Iterator[str]:
     """Yield the hosts in a setting that lists endpoints."""
     for part in re.split(r"[,\s]+", value):
@@ -192,6 +199,8 @@ class Redactor:
         before = "|".join(f"(?<={word})" for word in ("group ", "group '", 'group="', 'group_id="'))
         self._group_words = re.compile(rf"(?:{before})(?:{named})(?![A-Za-z0-9_-])")
         self._odd_paths = _odd_paths({*result.inputs, *case.paths, *_log_dirs(case)})
+        self._bare_files = _bare(case.paths)
+        self._bare_inputs = _bare(result.inputs)
         for broker in case.everyone:
             for key, value in sorted(broker.settings.items()):
                 for name in _endpoints(value) if _ENDPOINTS.search(key) else ():
@@ -233,6 +242,7 @@ class Redactor:
         text = _ADDRESS.sub(self._addressed, text)
         if self._odd_paths is not None:
             text = self._odd_paths.sub(lambda m: self.path(m[0]), text)
+        text = self._bare_files.sub(lambda m: self.path(m[0]), text)
         text = _PATH.sub(self._slashed, text)
         if self._hosts:
             hosts = self._bare | self._hosts
@@ -368,7 +378,9 @@ class Redactor:
         return self.text(text)
 
     def _action(self, step: Action) -> Action:
-        command = self.text(step.command) if step.command is not None else None
+        command = step.command
+        if command is not None:
+            command = self.text(self._bare_inputs.sub(lambda m: self.path(m[0]), command))
         return replace(step, text=self.text(step.text), command=command, on_evidence=None)
 
     def _want(self, want: Want) -> Want:

@@ -57,6 +57,9 @@ INFO [Log partition={TOPIC}-3, dir=/data/acme/d] Truncating to 5 has no effect a
 (kafka.log.Log)
 ERROR Error while loading log dir /data/acme/disk1 (kafka.log.LogManager)
 INFO Kafka version : 0.10.2.2-acme3 (org.apache.kafka.common.utils.AppInfoParser)
+WARN Attempting to send response via channel for which there is no open connection, connection id \
+2001:db8:0:0:0:0:0:acde:9092-2001:db8:0:0:0:0:acde:7:51310-3 (kafka.network.Processor)
+INFO A session from /2001:db8:0:0:0:0:0:acde:51310 and fe80:0:0:0:0:0:0:acde%eth0:51310 (kafka.network.Acceptor)
 """
 """What a broker of the house prints, and is set up with: each line names the house."""
 
@@ -133,6 +136,24 @@ def test_nothing_that_a_command_writes_names_it_when_redacted(house: Result, tmp
     written = [path.read_bytes().decode("utf-8", "replace") for path in tmp_path.rglob("*") if path.is_file()]
     assert len(written) == len(TABLES) + 2
     assert leaks("".join((done.stdout, done.stderr, *written))) == []
+
+
+@pytest.mark.parametrize("alone", [False, True], ids=["a folder", "files"])
+def test_a_path_without_a_folder_is_redacted(
+    *, alone: bool, sample_traces: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a user gives it who stands in the folder above: nothing but the scan shows that the word is a path."""
+    case = Path(shutil.copytree(sample_traces / LOSS_AND_FORK, tmp_path / "k7zz"))
+    given = [case.name]
+    if alone:
+        logs = sorted(case.rglob("server.log"))
+        for number, log in enumerate((logs[0], *logs)):
+            shutil.copy(log, tmp_path / f"k7zz-{number}.log")
+        given = [path.name for path in sorted(tmp_path.glob("*.log"))]
+    monkeypatch.chdir(tmp_path)
+    for report in ("text", "json"):
+        assert "k7zz" in run("scan", *given, "--format", report, "--isolated").out
+        assert "k7zz" not in run("scan", *given, "--format", report, "--isolated", "--redact").out
 
 
 PART = f"{TOPIC}-0"
