@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
@@ -34,6 +35,8 @@ _TAKEN_UP = (Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER, Kind.FETCHER_ADDED)
 """Kinds of line that show that a broker accepted a leader for a leader epoch."""
 
 _STATE = ("leader_epoch", "partition_epoch")
+
+_PLACE = ("topic", "partition", "incarnation")
 
 NO_LEADER = -1
 """Kafka's value for no leader (LeaderAndIsr.NoLeader)."""
@@ -179,34 +182,41 @@ def states_fell(rows: pl.DataFrame) -> dict[tuple[str, int, int], list[EpochRoll
     Returns:
         By topic, partition and incarnation, the first of them.
     """
-    place = ["topic", "partition", "incarnation"]
     kinds = [kind.value for kind in (*_HANDED_OUT, *_TAKEN_UP, Kind.ROLE_UNCHANGED)]
     stated = rows.filter(
         pl.col("kind").is_in(kinds), pl.col("leader_epoch") >= 0, pl.col("partition_epoch") >= 0, OF_ITSELF
     )
-    of_epochs = stated.group_by(*place, "broker", "leader_epoch").agg(
-        pl.col("partition_epoch").min().alias("least"),
-        pl.col("partition_epoch").max().alias("most"),
-        pl.col("row").sort_by("partition_epoch", "row").first().alias("row"),
-        pl.col("row").sort_by("partition_epoch", "row").last().alias("last_row"),
-        pl.col("time").cast(pl.Int64).sort_by("partition_epoch", "row").first().alias("time"),
+    own = [*_PLACE, "broker"]
+    of_epochs = (
+        stated.group_by(*own, "leader_epoch")
+        .agg(pl.col("partition_epoch").min().alias("least"), pl.col("partition_epoch").max().alias("most"))
+        .sort(*own, "leader_epoch")
+        .with_columns(pl.col("most", "leader_epoch").shift(1).name.prefix("before_"))
     )
-    before = pl.struct("most", "leader_epoch", "last_row").shift(1).over(*place, "broker", order_by="leader_epoch")
-    fell = (
-        of_epochs.with_columns(before.alias("before"))
-        .filter(pl.col("before").struct.field("most") >= pl.col("least"))
-        .sort(*place, "leader_epoch", "broker")
+    same = pl.all_horizontal(pl.col(name) == pl.col(name).shift(1) for name in own)
+    fell = of_epochs.filter(same & (pl.col("before_most") >= pl.col("least")))
+    fell = fell.unique(_PLACE, keep="first", maintain_order=True)
+    lines = (
+        stated.join(fell, on=own, how="semi")
+        .sort("row")
+        .unique([*own, *_STATE], keep="first", maintain_order=True)
+        .select(*own, *_STATE, "row", pl.col("time").cast(pl.Int64))
     )
-    found: dict[tuple[str, int, int], list[EpochRollback]] = {}
-    for one in fell.iter_rows(named=True):
-        text = (
-            f"broker {one['broker']} states partition epoch {one['before']['most']} in leader epoch "
-            f"{one['before']['leader_epoch']}, and {one['least']} in leader epoch {one['leader_epoch']}"
-        )
-        refs = (Ref(row=one["before"]["last_row"]), Ref(row=one["row"]))
-        back = EpochRollback(text, one["leader_epoch"], one["time"], refs, of_lines=True)
-        found.setdefault((one["topic"], one["partition"], one["incarnation"]), []).append(back)
-    return {key: backs[:1] for key, backs in found.items()}
+    before = [*own, "before_leader_epoch", "before_most"]
+    shown = fell.join(lines, left_on=before, right_on=[*own, *_STATE]).join(
+        lines, left_on=[*own, "leader_epoch", "least"], right_on=[*own, *_STATE], suffix="_last"
+    )
+    return {(one["topic"], one["partition"], one["incarnation"]): [_fell(one)] for one in shown.iter_rows(named=True)}
+
+
+def _fell(one: Mapping[str, Any]) -> EpochRollback:
+    """Return the two states of one broker between which the partition epoch fell."""
+    text = (
+        f"broker {one['broker']} states partition epoch {one['before_most']} in leader epoch "
+        f"{one['before_leader_epoch']}, and {one['least']} in leader epoch {one['leader_epoch']}"
+    )
+    refs = (Ref(row=one["row"]), Ref(row=one["row_last"]))
+    return EpochRollback(text, one["leader_epoch"], one["time_last"], refs, of_lines=True)
 
 
 def handed_out_again(rows: pl.DataFrame) -> dict[tuple[str, int, int], list[EpochRollback]]:
