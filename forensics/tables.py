@@ -6,9 +6,7 @@ Engines and ``--save`` write the same tables. Later versions of the format may a
 
 from __future__ import annotations
 
-import errno
 import os
-import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from forensics import parquet
 from forensics.case import Case
 from forensics.case.case import SOURCES
 from forensics.errors import UnwritableOutput
@@ -313,7 +312,7 @@ def save(result: Result, folder: Path, evidence: Iterable[Source] = ()) -> list[
         with beside(paths) as parts:
             for table, part in zip(TABLES, parts, strict=True):
                 frame = table.rows(result).select(pl.col(name).cast(dtype) for name, dtype in table.schema.items())
-                _write(frame, part, metadata(table))
+                parquet.write(frame, part, said=metadata(table))
     except OSError as error:
         raise UnwritableOutput(f"{folder}: {error.strerror or error}; name a folder that can be written") from None
     return paths
@@ -337,20 +336,3 @@ def usable(folder: Path) -> None:
             f"{folder}: holds {others[0]}, which is no table of a scan; name a new folder: nothing else is ever "
             "written over"
         )
-
-
-def _write(frame: pl.DataFrame, path: Path, said: dict[str, str]) -> None:
-    """Write a table.
-
-    Raises:
-        OSError: it cannot be written.
-    """
-    try:
-        frame.write_parquet(path, compression="zstd", metadata=said)
-    except pl.exceptions.ComputeError as error:  # polars reports a full disk as damage of the format
-        full = shutil.disk_usage(path.parent).free < _LITTLE
-        raise OSError(errno.ENOSPC if full else errno.EIO, os.strerror(errno.ENOSPC) if full else str(error)) from None
-
-
-_LITTLE = 1 << 20
-"""Bytes free on a disk that was full as a table was written."""

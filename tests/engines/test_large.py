@@ -7,6 +7,7 @@ import gzip
 import itertools
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -194,6 +195,18 @@ def test_a_full_disk_is_one_sentence(sample_traces: Path, monkeypatch: pytest.Mo
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
     monkeypatch.setattr(files_, "put", full)
+    with pytest.raises(TaskFailed, match="No space left on device; name a folder with more room: --tmp DIR"):
+        large.scan([str(sample_traces / "flap-3.9.1")], jobs=1, memory=MUCH)
+
+
+def test_a_full_disk_that_cuts_off_a_table_is_no_defect(sample_traces: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Polars words it as damage of the format."""
+
+    def failing(*_: object, **__: object) -> None:
+        raise pl.exceptions.ComputeError("parquet: File out of specification: Invalid thrift: transport error")
+
+    monkeypatch.setattr(pl.DataFrame, "write_parquet", failing)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(1, 1, 0))  # type: ignore[attr-defined]
     with pytest.raises(TaskFailed, match="No space left on device; name a folder with more room: --tmp DIR"):
         large.scan([str(sample_traces / "flap-3.9.1")], jobs=1, memory=MUCH)
 

@@ -55,6 +55,7 @@ EXCUSED = {
     ("forensics.reports.terminal", "_drawn"): "colours the beginning of a line",
     ("forensics.reports.text", "piece"): "leaves out the date in front of a quoted line",
     ("forensics.reports.redaction", "text"): "replaces names in any text",
+    ("forensics.reports.redaction", "_action"): "replaces names in a command",
     ("forensics.reports.evidence_redaction", "_vocabulary"): "lists the words of Kafka's messages",
     ("forensics.reports.html.wording", "in_code"): "sets a rule's own help in one line, and its code in another face",
     ("forensics.reports.html.figures", "escaped"): "escapes what plotly reads as HTML",

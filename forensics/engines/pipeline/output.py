@@ -23,6 +23,7 @@ from typing import Any, BinaryIO, Final
 
 import polars as pl
 
+from forensics import parquet
 from forensics.engines.stages.rows import Schema
 from forensics.engines.stages.table import Table
 from forensics.errors import UnreadableInput, UnusableOutput, UnwritableOutput
@@ -218,7 +219,7 @@ class Output:
         path = folder / f"part-{number:05}.parquet"
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            frame.write_parquet(path, compression="zstd")
+            parquet.write(frame, path)
         except OSError as error:
             raise _unwritable(path, error) from None
 

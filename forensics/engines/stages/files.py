@@ -13,6 +13,7 @@ from uuid import uuid4
 
 import polars as pl
 
+from forensics import parquet
 from forensics.engines.stages.table import Table, folder_of
 
 ROWS: Final = 250_000
@@ -68,7 +69,7 @@ def put(path: Path, rows: pl.DataFrame) -> None:
     """Write a file and put it in its place by a rename."""
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.{uuid4().hex}")
-    rows.write_parquet(beside, compression="zstd", compression_level=1)
+    parquet.write(rows, beside, level=1)
     beside.replace(path)
 
 
