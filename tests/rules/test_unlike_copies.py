@@ -192,6 +192,20 @@ def test_the_head_of_another_partition_is_no_proof(blocks: int, tmp_path: Path) 
     assert {one.confidence for one in found} == {Confidence.INFERRED}
 
 
+def test_the_tail_of_another_partition_where_a_follower_truncated_is_no_proof(tmp_path: Path) -> None:
+    """Broker 1 truncated to 78 and followed broker 2: what it has above is its leader's, so no log parts there."""
+    with tarfile.open(CHAOS) as archive:
+        archive.extractall(tmp_path, filter="data")
+    segment = next(tmp_path.rglob("broker-1/data/orders-0/00000000000000000000.log"))
+    other = next(tmp_path.rglob("broker-1/data/orders-1/00000000000000000000.log")).read_bytes()
+    own = segment.read_bytes()
+    end = sorted(boundaries(own))[77]
+    assert end in boundaries(other)
+    segment.write_bytes(own[:end] + other[end:])
+    (one,) = (one for one in scan([str(tmp_path)]).findings if one.rule == RULE and one.partition == 0)
+    assert (one.offsets[0][0], one.confidence) == (78, Confidence.INFERRED)
+
+
 def test_a_batch_whose_leader_epoch_is_damage_is_no_fork(tmp_path: Path) -> None:
     """The head of another segment has a leader epoch that the batches behind it, and the epoch file, contradict."""
     rest = [(at, at, 4) for at in range(3, 20)]

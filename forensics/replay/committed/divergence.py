@@ -147,7 +147,9 @@ def _begins_with_no_epoch(history: History, fork: Fork) -> bool:
 
 
 def _parted_at(history: History, offset: int, *, at_begin: bool) -> bool:
-    """Return whether lines show that a leader began at an offset, or that a log ended there.
+    """Return whether lines show that a leader began at an offset, or that a later leader's log ended there.
+
+    What a replica has above its truncation is its leader's, as long as it follows.
 
     Args:
         history: the partition.
@@ -158,11 +160,16 @@ def _parted_at(history: History, offset: int, *, at_begin: bool) -> bool:
     spans = [span for own in history.role_spans.values() for span in own]
     begun = [one.epoch for one in history.epochs.values() if one.start == offset and not _shown_by_batch(one)]
     if not at_begin:
-        return bool(begun) or any(
-            step.kind in REMOVES and step.target == offset for span in spans for step in span.steps
-        )
+        return bool(begun) or any(_truncated_and_led(own, offset) for own in history.role_spans.values())
     had = min((span.epoch for span in spans if span.end_low > offset), default=None)
     return had is not None and any(epoch > had for epoch in begun)
+
+
+def _truncated_and_led(own: Sequence[RoleSpan], offset: int) -> bool:
+    """Return whether a replica truncated its log to an offset, and led in one of its later roles."""
+    removed = (any(step.kind in REMOVES and step.target == offset for step in span.steps) for span in own)
+    first = next((place for place, is_so in enumerate(removed) if is_so), len(own))
+    return any(span.role == "leader" for span in own[first + 1 :])
 
 
 def _shown_by_batch(epoch: Epoch) -> bool:
