@@ -37,7 +37,11 @@ def attributed(history: History, statement: HwStatement, *, fenced: bool) -> HwS
     if unseen is not None:
         return _unknown_from(statement, unseen)
     epoch = history.epochs.get(statement.epoch)
-    if epoch is None or epoch.leader in (None, statement.replica) or _parted_when_read_back(history, statement):
+    if epoch is None or epoch.leader in (None, statement.replica):
+        return statement
+    if (beyond := _beyond_its_leader(history, statement, epoch)) is not None:
+        return _unknown_from(statement, beyond)
+    if _parted_when_read_back(history, statement):
         return statement
     later, why = _fetched_ahead(history, statement), Inferred.RECORDS_OF_LATER_EPOCH
     if later is None:
@@ -48,6 +52,25 @@ def attributed(history: History, statement: HwStatement, *, fenced: bool) -> HwS
         return attributed(history, moved, fenced=fenced)
     again = _of_its_leader(history, statement, epoch, fenced=fenced)
     return _unknown_from(statement, _start_below(again, statement.high_watermark))
+
+
+def _beyond_its_leader(history: History, statement: HwStatement, epoch: Epoch) -> int | None:
+    """Return the log end offset with which the leader of an epoch began its next role, if a process of another replica
+    read back a higher high watermark. Nothing above it was committed in that epoch.
+
+    Either lines of the leader are missing, or the process found another log than the one before had left: a directory
+    of another broker, or of another time.
+    """
+    if statement.how is not HwSource.READ_BACK or epoch.leader is None:
+        return None
+    spans = history.role_spans.get(epoch.leader, ())
+    runs = {one.run for one in spans if one.epoch == epoch.epoch}
+    for one, two in itertools.pairwise(spans):
+        # A crash within the epoch may have taken the end of its log.
+        continued = one.epoch == epoch.epoch and one.role is Role.LEADER and runs == {two.run} and not one.steps
+        if continued and two.start_end is not None and two.start_end < statement.high_watermark:
+            return two.start_end
+    return None
 
 
 def _unknown_from(statement: HwStatement, start: int | None) -> HwStatement:
