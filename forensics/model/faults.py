@@ -263,6 +263,18 @@ def put_back(cluster: Cluster, broker: int) -> bool:
     return True
 
 
+def swap_directories(cluster: Cluster, broker: int, other: int) -> bool:
+    """The data directories of two brokers that are down are exchanged, and the ids in them changed: both can start."""
+    if broker == other or any(cluster.brokers[one].up or not cluster.replica(one).on_disk for one in (broker, other)):
+        return False
+    cluster.now += 1
+    ends = [cluster.replica(one).log.end for one in (broker, other)]
+    cluster.replica(broker).swap_directory(cluster.replica(other))
+    for one, before, after in ((broker, *ends), (other, *reversed(ends))):
+        cluster.act("data directory of another broker put in", broker=one, log_end_before=before, log_end=after)
+    return True
+
+
 def shrink_isr(cluster: Cluster) -> bool:
     """The lag limit passes without fetches: followers drop out of the ISR."""
     cluster.wait(cluster.lag_ms + cluster.lag_ms // 2 + 1, fetching=False)

@@ -40,6 +40,18 @@ def while_down(cluster: Cluster, op: Op, fault: Callable[[Cluster, Op], bool]) -
     return done
 
 
+def swap(cluster: Cluster, op: Op) -> bool:
+    """Two brokers are ended, cleanly or not, and start again, each with the directory of the other one."""
+    if op.one == op.two:
+        return False
+    for broker in (op.one, op.two):
+        (faults.stop if op.number % 2 else faults.crash)(cluster, broker)
+    done = faults.swap_directories(cluster, op.one, op.two)
+    for broker in (op.one, op.two):
+        back(cluster, broker)
+    return done
+
+
 def file_of(op: Op) -> Checkpoint:
     """Return the checkpoint of an operation."""
     return tuple(CHECKPOINTS)[op.number % len(CHECKPOINTS)]
@@ -96,6 +108,7 @@ OPERATIONS: dict[str, Callable[[Cluster, Op], object]] = {
     "idle": lambda c, op: c.wait(IDLE_MS),
     "back-up": lambda c, op: faults.back_up(c, op.one),
     "put-back": lambda c, op: while_down(c, op, lambda c, op: faults.put_back(c, op.one)),
+    "swap": swap,
 }
 """Operations of a schedule."""
 
@@ -134,6 +147,10 @@ RUINOUS: dict[str, int] = CRUEL | {"lose-file": 4, "garble-file": 4, "old-file":
 
 RESTORED: dict[str, int] = CRUEL | {"back-up": 6, "put-back": 5, "lie-epochs": 5}
 """Those, and directories may be older copies, and epoch files wrong, when a broker starts."""
+
+
+SWAPPED: dict[str, int] = RESTORED | {"swap": 6}
+"""Those, and two brokers may have each other's directory when they start."""
 
 
 OPEN_ENDED: dict[str, int] = CRUEL | {"produce-open": 12, "decide": 6}
@@ -213,7 +230,7 @@ def schedule(seed: int, steps: int, brokers: tuple[int, ...] = (1, 2, 3), weight
     made = []
     for name in picked:
         one = random.choice(nodes if name in ("cut", "heal") else brokers)
-        two = random.choice(brokers) if name in ("cut", "heal") else 0
+        two = random.choice(brokers) if name in ("cut", "heal", "swap") else 0
         made.append(Op(name, one, two, random.randrange(8)))
     return made
 

@@ -307,6 +307,10 @@ class Replica:
         self.log.synced = self.log.end
         return True
 
+    def swap_directory(self, other: Replica) -> None:
+        """Exchange the directory with that of another replica."""
+        (self.log, self.disk), (other.log, other.disk) = (other.log, other.disk), (self.log, self.disk)
+
     def forget(self) -> None:
         """Forget what the end of the process loses."""
         self.hw = 0

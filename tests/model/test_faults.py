@@ -320,6 +320,25 @@ def test_an_older_directory_on_a_leader_loses_what_was_committed_since(protocol:
     assert ends == ([5, 8, 8] if protocol.truncates_by == "hw" else [5, 5, 5]), "up to 0.10 a follower ends instead"
 
 
+def test_directories_of_two_brokers_are_exchanged_while_both_are_down() -> None:
+    """Broker 3 stops before the last records. Then it has them, and broker 2 fetches them again from its leader."""
+    cluster = cluster_with(PROTOCOLS[-1])
+    faults.stop(cluster, 3)
+    faults.notice(cluster, 3)
+    cluster.produce(3)
+    cluster.catch_up()
+    assert not faults.swap_directories(cluster, 2, 3), "broker 2 runs"
+    assert not faults.swap_directories(cluster, 3, 3)
+    faults.stop(cluster, 2)
+    assert faults.swap_directories(cluster, 2, 3)
+    assert [cluster.replica(broker).log.end for broker in (1, 2, 3)] == [8, 5, 8]
+    for broker in (2, 3):
+        faults.restart(cluster, broker)
+    cluster.catch_up()
+    assert [cluster.replica(broker).log.end for broker in (1, 2, 3)] == [8, 8, 8]
+    assert not cluster.witness.losses
+
+
 def test_a_copy_is_not_changed_by_what_the_broker_writes_later() -> None:
     cluster = cluster_with(PROTOCOLS[-1])
     faults.back_up(cluster, 2)

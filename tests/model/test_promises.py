@@ -23,6 +23,7 @@ from forensics.model.random_runs import (
     RESTORED,
     RUINOUS,
     SCRAPED,
+    SWAPPED,
     Op,
     broken_promises,
     play,
@@ -200,9 +201,9 @@ def test_no_loss_is_found_under_epochs(ops: list[Op]) -> None:
 
 
 def test_weights_name_operations() -> None:
-    assert {*RUINOUS, *OPEN_ENDED, *RESTORED, *READ_BY_OLD, *CHANGING, *AT_ONCE, *SCRAPED} == set(OPERATIONS)
+    assert {*RUINOUS, *OPEN_ENDED, *SWAPPED, *READ_BY_OLD, *CHANGING, *AT_ONCE, *SCRAPED} == set(OPERATIONS)
     assert set(GENTLE) < set(CRUEL) < set(RUINOUS)
-    assert set(CRUEL) < set(RESTORED)
+    assert set(CRUEL) < set(RESTORED) < set(SWAPPED)
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda p: p.name)
