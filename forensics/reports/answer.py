@@ -194,8 +194,8 @@ def caution(result: Result) -> str:
     grave = grave or [one for one in asked if one.rule == LOSS and not decides(one.confidence)]
     if not grave:
         return ""
-    if any(one.keep for one in grave):
-        return _CAUTION.format(copied="what is named under Keep", while_running="")
+    if kept := list(dict.fromkeys(name_of(one) for one in grave if one.keep)):
+        return _CAUTION.format(copied=f"what is named under Keep of {first_names(kept, LISTED)}", while_running="")
     whole = _whole({incarnation_of(one) for one in grave}, result)
     copied = _of_logs(result, controllers=any(one.controllers for one in grave))
     how = _SCRIPT if log_folders(result, controllers=True) else ""  # else it may be a trace of another system
@@ -208,7 +208,10 @@ _CAUTION: Final = (
     "or move its data, before that"
 )
 _RUNNING: Final = ". Brokers may run meanwhile"
-_SCRIPT: Final = " (forensics collect --plan --host HOST --host HOST prints a script that does it)"
+_SCRIPT: Final = (
+    " (forensics collect --plan prints a script that does it, given each broker by --host, its data directories by "
+    "--data-dir and its logs by --log-dir)"
+)
 _ELSEWHERE: Final = MappingProxyType(
     {
         (True, True): "No copy in the evidence has the records",
@@ -236,7 +239,7 @@ def _of_logs(result: Result, *, controllers: bool) -> str:
     """
     named = log_folders(result, controllers=controllers)
     paths = f" ({all_of(named)})" if 0 < len(named) <= FOLDERS else ""
-    return f"the log directories of all brokers{' and controllers' if controllers else ''}{paths}"
+    return f"the data directories of all brokers{' and controllers' if controllers else ''}{paths}"
 
 
 def _of_clusters(result: Result, places: Sequence[Partition], *, more: bool) -> str:

@@ -33,13 +33,19 @@ def same_elsewhere(group: Sequence[Incident]) -> str:
     apart = seconds_apart(group)
     when = f", up to {apart:,} seconds earlier or later" if apart > 1 else ""
     if _differ(group):
-        return f"The same in {len(group):,} partitions{when}{total([one.lead for one in group])}"
+        losses = f", {len(group):,} losses" if len(group) > partitions_of(group) else ""
+        return f"The same in {partitions_of(group):,} partitions{losses}{when}{total([one.lead for one in group])}"
     where = f"{len(others):,} other partition{'' if len(others) == 1 else 's'}"
     named = runs(others)
     if any(one.epochs != group[0].lead.epochs for one in others):
         where = f"{where}, in other leader epochs"
     same = ", the same offsets" if group[0].lead.offsets else ""
     return f"The same in {where}{same}{when}{total(others)}: {named}{earlier(others[0].incarnation)}"
+
+
+def partitions_of(group: Iterable[Incident]) -> int:
+    """Return how many partitions a group has: one of them may have two losses at one time."""
+    return len({name_of(one.lead) for one in group})
 
 
 def total(leads: Sequence[Finding]) -> str:
@@ -75,7 +81,7 @@ def only_some(group: Sequence[Incident]) -> list[str]:
 
 def story_of(name: str) -> str:
     """Return that what follows a table is about its first partition."""
-    return f"what follows is the story of {name}; --format html has that of each"
+    return f"what follows is the story of {name}; --format json has that of each"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +91,7 @@ class _Column:
     Attributes:
         name: its heading.
         cell: the text for a partition, "" for what its finding does not name.
-        varies: the column is left out where all its cells are the same.
+        varies: the column is left out where all its cells that have text are the same.
     """
 
     name: str
@@ -99,11 +105,21 @@ def _offsets(lead: Finding) -> str:
     return f"from {lead.open_from} on" if lead.open_from is not None else ""
 
 
-def _broker(lead: Finding) -> str:
-    """Return the replicas that the finding is about, else the broker that led without the records."""
+def _replicas(lead: Finding) -> str:
+    """Return the replicas that the finding is about, unless another column names the leader that lacked records."""
+    return "" if _new_leader(lead) else all_of([str(one) for one in lead.replicas])
+
+
+def _new_leader(lead: Finding) -> str:
+    """Return the broker that led without the records, and its leader epoch."""
     begun = (fact.broker for fact in lead.facts if fact.states is States.EPOCH_START)
-    led = (broker for broker in dict.fromkeys(begun) if broker is not None)
-    return all_of([str(one) for one in lead.replicas or tuple(led)])
+    broker = next((one for one in begun if one is not None), None)
+    return f"{broker} (epoch {lead.epochs[-1]})" if broker is not None and lead.epochs else ""
+
+
+def _epochs(lead: Finding) -> str:
+    """Return the leader epochs of the finding: where a new leader lacked records, those in which they were written."""
+    return all_of([str(one) for one in (lead.epochs[:-1] if _new_leader(lead) else lead.epochs)])
 
 
 def _written(lead: Finding) -> str:
@@ -134,10 +150,12 @@ _COLUMNS = (
     _Column("partition", name_of),
     _Column("offsets", _offsets),
     _Column("records", lambda lead: how_many(lead) if lead.offsets else ""),
-    _Column("broker", _broker),
-    _Column("leader epochs", lambda lead: all_of([str(one) for one in lead.epochs])),
+    _Column("epochs", _epochs),
+    _Column("new leader", _new_leader),
+    _Column("broker", _replicas),
     _Column("certainty", lambda lead: lead.confidence.value, varies=True),
     _Column("day written", _day, varies=True),
+    _Column("reset to", lambda lead: str(lead.reset_to) if lead.reset_to is not None else ""),
     _Column("written (UTC)", _written, varies=True),
 )
 
@@ -147,7 +165,9 @@ def alike(group: Sequence[Incident]) -> list[tuple[str, ...]]:
     if not _differ(group):
         return []
     columns = [(one, [one.cell(incident.lead) for incident in group]) for one in _COLUMNS]
-    used = [[one.name, *cells] for one, cells in columns if (len({*cells}) > 1 if one.varies else any(cells))]
+    used = [
+        [one.name, *cells] for one, cells in columns if (len({*filter(None, cells)}) > 1 if one.varies else any(cells))
+    ]
     return [*zip(*used, strict=True)]
 
 
@@ -189,66 +209,74 @@ def _left_out(others: Sequence[Finding], first: Finding) -> list[Action]:
         for general, step in first.general_steps.items():
             if step.command and general not in one.general_steps:
                 without.setdefault(step.command, []).append(one)
-    return [
-        Action(
-            f"for {runs(leads)}: leave out the step of {name_of(first)} with this command, which is not for "
-            f"{'it' if len(leads) == 1 else 'them'}:",
-            command,
-        )
-        for command, leads in without.items()
-    ]
+    texts = (
+        f"for {runs(leads)}: leave out the step of {name_of(first)} that has a command, which is not for "
+        f"{'it' if len(leads) == 1 else 'them'}"
+        for leads in without.values()
+    )
+    return [Action(text) for text in dict.fromkeys(texts)]
 
 
-def repeat_text(others: int, tabled: str = "", *, own: bool = False) -> str:
+def repeat_text(others: int) -> str:
     """Return that the steps are to be repeated for the other partitions of a group.
-
-    Args:
-        others: how many there are.
-        tabled: where their own values are.
-        own: steps of their own follow.
 
     >>> repeat_text(1), repeat_text(2)
     ('do the same for the other partition', 'do the same for each of the 2 other partitions')
     """
-    whom = "the other partition" if others == 1 else f"each of the {others:,} other partitions"
-    return f"do the same for {whom}{tabled}{', except for these steps' if own else ''}"
+    return f"do the same for {_whom(others)}"
+
+
+def _whom(others: int) -> str:
+    return "the other partition" if others == 1 else f"each of the {others:,} other partitions"
 
 
 _TABLED = ", with its values of the table above"
 _HALF_OPEN = " (in --offsets A..B, B is the offset after the last lost one)"
+_IN_PLACE = ". The last steps, which name their partitions, take the place of those like them"
 
 
-def each_step_text(others: int, tabled: str = "") -> str:
-    """Return that a step is for all partitions of a group before the next one is; arguments as for ``repeat_text``.
+def each_step_text(others: int, tabled: str = "", *, own: bool = False) -> str:
+    """Return that a step is for all partitions of a group before the next one is.
+
+    Args:
+        others: how many there are.
+        tabled: where their own values are.
+        own: steps of some of them alone follow.
 
     >>> each_step_text(1)
     'take each step for the other partition too, before you take the next one'
     """
-    whom = "the other partition" if others == 1 else f"each of the {others:,} other partitions"
-    return f"take each step for {whom} too{tabled}, before you take the next one"
+    return f"take each step for {_whom(others)} too{tabled}, before you take the next one{_IN_PLACE if own else ''}"
 
 
 def steps_of(group: Sequence[Incident], steps: Iterable[Action]) -> list[Action]:
-    """Return the steps of a group in order, with what to do for the partitions after the first.
+    """Return the steps of a group in order, after what to do for the partitions besides the first.
 
-    A step for one may undo what another still needs, as the start of a broker does. So where all have the same steps,
-    all of them get each step before the next one.
+    A step for one may undo what another still needs, as the start of a broker does. So all of them get each step before
+    the next one.
 
     Args:
         group: incidents with one story.
         steps: those of the first.
     """
-    own, others, given = own_steps(group), len(group) - 1, list(dict.fromkeys(steps))
+    own, others, given = own_steps(group), partitions_of(group) - 1, list(dict.fromkeys(steps))
     if not others or not given:
         return [*given, *own]
-    tabled = _tabled(group)
-    if len(given) > 1 and not own:
-        return [Action(each_step_text(others, tabled)), *given]
-    shared = any(group[0].lead.general_steps.keys() & one.lead.general_steps.keys() for one in group[1:])
-    same = [Action(repeat_text(others, tabled, own=bool(own)))] if not own or shared else []
+    if len(given) == 1:
+        shared = any(group[0].lead.general_steps.keys() & one.lead.general_steps.keys() for one in group[1:])
+        return [
+            *given,
+            *([Action(f"{repeat_text(others)}{_tabled(group)}")] if shared or not own else []),
+            *_first(own),
+        ]
+    return [Action(each_step_text(others, _tabled(group), own=bool(own))), *given, *_first(own)]
+
+
+def _first(own: Sequence[Action]) -> list[Action]:
+    """Return the first of many steps that are for some partitions alone, and how many more there are."""
     more = len(own) - OWN_STEPS
     rest = [Action(f"--format json has {more:,} more steps that are for some of them alone")] if more > 0 else []
-    return [*given, *same, *own[:OWN_STEPS], *rest]
+    return [*own[:OWN_STEPS], *rest]
 
 
 def _tabled(group: Sequence[Incident]) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from forensics.case.brokers import Broker, version_of
 from forensics.case.trace_clusters import cluster_text
@@ -26,6 +27,7 @@ from forensics.rules.finding import (
 RANGES = 3  # of offsets in a headline
 NODES = 5  # controllers named beside their number
 RUNS = 8  # of partitions of a topic, named together
+_PAIR = 2  # consecutive partitions, which are named one by one
 
 
 def name_of(finding: Finding) -> str:
@@ -216,20 +218,22 @@ def runs(findings: Sequence[Finding]) -> str:
     >>> from forensics.rules.finding import Finding, Severity
     >>> runs([Finding("r", Severity.ERROR, "a", n, "") for n in (1, 2, 3, 7)])
     'a-1 to a-3, a-7'
+    >>> runs([Finding("r", Severity.ERROR, "a", n, "") for n in (1, 2)])
+    'a-1, a-2'
     """
     numbers: dict[str, list[int]] = {}
     for finding in findings:
         numbers.setdefault(finding.topic, []).append(finding.partition)
-    runs = []
-    for topic, partitions in numbers.items():
-        ordered = sorted(set(partitions))
-        starts = [one for place, one in enumerate(ordered) if place == 0 or ordered[place - 1] != one - 1]
-        ends = [one for place, one in enumerate(ordered) if place + 1 == len(ordered) or ordered[place + 1] != one + 1]
-        runs += [
-            f"{topic}-{first}" if first == last else f"{topic}-{first} to {topic}-{last}"
-            for first, last in zip(starts, ends, strict=True)
-        ]
-    return first_names(runs, RUNS)
+    named = (f"{topic}-{text}" for topic, partitions in numbers.items() for text in _consecutive(partitions, topic))
+    return first_names([*named], RUNS)
+
+
+def _consecutive(partitions: Iterable[int], topic: str) -> Iterator[str]:
+    """Yield the numbers of partitions in order, three or more consecutive ones as one text."""
+    ordered = sorted(set(partitions))
+    for _, same in itertools.groupby(enumerate(ordered), key=lambda one: one[1] - one[0]):
+        run = [number for _, number in same]
+        yield from [f"{run[0]} to {topic}-{run[-1]}"] if len(run) > _PAIR else map(str, run)
 
 
 def first_names(names: Sequence[str], most: int, *, of: int | None = None) -> str:

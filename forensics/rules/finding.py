@@ -170,7 +170,7 @@ NUMBER: Final = "\5"
 
 
 FIRST: Final = "\6"
-"""Advice has it where the first of the lost offsets belongs."""
+"""Advice has it where the offset belongs at which a consumer group is to begin again."""
 
 
 class Advised(TypedDict):
@@ -182,6 +182,7 @@ class Advised(TypedDict):
     advice: tuple[str | None, ...]
     when: str
     written: tuple[int, int] | None
+    reset_to: int | None
 
 
 def advised(
@@ -193,6 +194,7 @@ def advised(
     when: str = "",
     written: tuple[int, int] | None = None,
     lost: Iterable[Range] = (),
+    reset_to: int | None = None,
 ) -> Advised:
     """Return the fields that advise, with the name of the partition, and the advice as it holds for any partition.
 
@@ -203,14 +205,16 @@ def advised(
         do_not: actions that would destroy evidence or the last copy.
         when: the span of time that takes the place of ``WHEN``.
         written: the same in microseconds since 1970 UTC.
-        lost: the offsets that take the place of ``LOST``, and the first of them that of ``FIRST``.
+        lost: the offsets that take the place of ``LOST``.
+        reset_to: the offset that takes the place of ``FIRST``.
 
     All of them name the partition by ``HERE`` alone, its topic by ``TOPIC``, and its number by ``NUMBER``.
 
     >>> advised("orders-0", keep=f"broker 1's copy of {HERE}")["keep"]
     "broker 1's copy of orders-0"
     """
-    return Advice(keep=keep, next_steps=next_steps, do_not=do_not).of(name, when=when, written=written, lost=lost)
+    advice = Advice(keep=keep, next_steps=next_steps, do_not=do_not)
+    return advice.of(name, when=when, written=written, lost=lost, reset_to=reset_to)
 
 
 class Advice:
@@ -229,12 +233,18 @@ class Advice:
         self._general = (keep, *(step.sentence for step in self._steps), None, *self._never)
 
     def of(
-        self, name: str, *, when: str = "", written: tuple[int, int] | None = None, lost: Iterable[Range] = ()
+        self,
+        name: str,
+        *,
+        when: str = "",
+        written: tuple[int, int] | None = None,
+        lost: Iterable[Range] = (),
+        reset_to: int | None = None,
     ) -> Advised:
         """Return the fields that advise about a partition. What names nothing of it is the same object for all.
 
         Args:
-            name, when, written, lost: as ``advised`` takes them.
+            name, when, written, lost, reset_to: as ``advised`` takes them.
         """
         ranges = [*lost]
         topic, _, number = name.rpartition("-")
@@ -244,7 +254,7 @@ class Advice:
             LOST: " ".join(f"--offsets {first}..{end}" for first, end in ranges),
             TOPIC: shlex.quote(topic),
             NUMBER: number,
-            FIRST: str(ranges[0][0]) if ranges else "",
+            FIRST: str(reset_to) if reset_to is not None else "",
         }
         named = partial(_filled, given=given)
         return Advised(
@@ -254,6 +264,7 @@ class Advice:
             advice=self._general,
             when=when,
             written=written,
+            reset_to=reset_to,
         )
 
 
@@ -354,6 +365,7 @@ class Finding:
         groups: consumer groups that have read lost records, with the offset from which each should restart.
         when: the span of time that its advice names; "" for none.
         written: the same, microseconds since 1970 UTC; or None.
+        reset_to: the offset at which a step lets consumer groups begin again; or None.
         advice: these three as they hold for any partition (``advised``), to see which partitions need the same.
         count: how many times the same happened.
         subject: what distinguishes it from others of the same rule, place, replicas, epochs and offsets.
@@ -395,6 +407,7 @@ class Finding:
     advice: tuple[str | None, ...] = ()
     when: str = ""
     written: tuple[int, int] | None = None
+    reset_to: int | None = None
     count: int = 1
     subject: str = ""
     weak: tuple[Weakness, ...] = ()

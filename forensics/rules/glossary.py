@@ -88,8 +88,8 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
             "Consumers that share the partitions of a topic. For each partition the group notes how far it has read."
         ),
         "committed offset": (
-            "How far a consumer group has read a partition, as it noted itself in the topic __consumer_offsets. It is "
-            "not the same as a committed record."
+            "Of a consumer group: how far it has read a partition, as it noted itself in the topic __consumer_offsets. "
+            "Of a partition: an offset below the high watermark, whose record is committed."
         ),
         "auto.offset.reset": (
             "A setting of consumers: where they continue if the partition has no record at their position. latest "

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from forensics.case import Case, Origin
 from forensics.replay.committed.affected_groups import AffectedGroup
 from forensics.replay.committed.failed_directories import FailedLog, failed_logs
-from forensics.replay.committed.proof import Loss
+from forensics.replay.committed.proof import Loss, losses
 from forensics.replay.committed.surviving_copies import last_had, may_lack_segments, needed_copies
 from forensics.replay.facts.deleted_segments import DeletedSegment, kept_in
 from forensics.replay.facts.directory import StaleDir
@@ -94,9 +94,9 @@ def advice(
     """
     keep, next_steps, do_not = (_with_copy if loss.holders else _without_copy)(history, case, loss)
     resets = [_reset_of(history, case, one) for one in groups]
-    again = _written_again(history, loss)
+    again, reset_to = _written_again(history, loss), None
     if again[0] and not resets:
-        resets = _any_reset(history, case)
+        resets, reset_to = _any_reset(history, case), _reset_to(history, loss)
     concerned: tuple[str | Action, ...] = (
         (_CONSUMERS[again], *resets) if not history.incarnation else ()
     )  # no consumer reads a deleted topic
@@ -111,19 +111,31 @@ def advice(
         when=written.text if written is not None else "",
         written=(written.first, written.last) if written is not None else None,
         lost=loss.ranges,
+        reset_to=reset_to if resets else None,
     )
+
+
+def _reset_to(history: History, loss: Loss) -> int:
+    """Return the offset from which a group has to read again what it may have read otherwise.
+
+    It is that of all losses of the partition: a group has one position, and the last of several commands would count.
+    A leader may have begun below the records that are known to be lost, with others there.
+    """
+    every = [loss, *(one for one in losses(history)[0] if _written_again(history, one)[0])]
+    begun = (one.epoch.start for one in every)
+    return min(*(one.ranges[0][0] for one in every), *(start for start in begun if start is not None))
 
 
 def _written_again(history: History, loss: Loss) -> tuple[bool, bool]:
     """Return whether a later leader wrote other records at lost offsets; and whether it did at all of them."""
     (first, _), (_, end), current = loss.ranges[0], loss.ranges[-1], history.current
-    if loss.while_leading or loss.epoch.start is None or loss.epoch.start > first:
+    if loss.while_leading or loss.epoch.start is None or loss.epoch.start >= end:
         return False, False
     ends = [one.start for one in history.epochs.after(loss.epoch.epoch)]
     if current is not None and current.leader in history.replicas and current.leader not in loss.holders:
         ends.append(history.replicas[current.leader].held_end)
     reached = max((one for one in ends if one is not None), default=0)
-    return reached > first, reached >= end
+    return reached > max(first, loss.epoch.start), reached >= end
 
 
 def _reset_of(history: History, case: Case, one: AffectedGroup) -> Action:
@@ -142,15 +154,15 @@ def _reset_of(history: History, case: Case, one: AffectedGroup) -> Action:
 
 
 def _any_reset(history: History, case: Case) -> list[Action]:
-    """Return the step that sets a group, whose name the evidence lacks, to the first lost offset."""
+    """Return the step that sets a group, whose name the evidence lacks, to where its log parts from that it read."""
     form, _ = form_for(Tool.RESET_OFFSETS, history, case)
     if form is None:
         return []
     command = form.command.format(group="GROUP", topic=TOPIC, partition=NUMBER, offset=FIRST)
     return [
         Action(
-            f"to reset such a group to offset {FIRST}, stop it first: it reads all from there on, again what it had "
-            "read. Look at the result, then give --execute in place of --dry-run:",
+            f"to reset such a group to offset {FIRST}, from which on it may have read other records, stop it first: it "
+            "reads all from there on. Look at the result, then give --execute in place of --dry-run:",
             command,
         )
     ]
@@ -394,7 +406,7 @@ def _without_copy(history: History, case: Case, loss: Loss) -> Advice:
     )
 
 
-def _freed_blocks(history: History, loss: Loss) -> tuple[str, ...]:
+def _freed_blocks(history: History, loss: Loss) -> tuple[Action, ...]:
     """Return the last resort where no copy may have the records: what a truncation freed on a disk."""
     freed: dict[int, list[Range]] = {}
     for cut in history.truncations:
@@ -407,13 +419,13 @@ def _freed_blocks(history: History, loss: Loss) -> tuple[str, ...]:
     some = sorted(had.keys() - {*whose})
     less = f" ({brokers_text(some, history.controllers)} had fewer of them)" if some else ""
     disk, one = ("its disk", f"broker {whose[0]}") if len(whose) == 1 else ("their disks", "one of them")
-    return (
-        (
-            f"the last resort, if it is worth an outage: {brokers_text(whose, history.controllers)} had the records"
-            f"{less}, and freed blocks of {disk} may still have them, until they are written again. Stop {one} soon, "
-            "if others can lead meanwhile, and take an image of the whole disk: a copy of its files has no freed blocks"
-        ),
+    text = (
+        f"the last resort, if it is worth an outage: {brokers_text(whose, history.controllers)} had the records{less}, "
+        f"and freed blocks of {disk} may still have them, until they are written again. Stop {one} soon, once each "
+        "partition that it leads has another broker in the ISR, and take an image of the whole disk: a copy of its "
+        "files has no freed blocks"
     )
+    return (Action(text, general=f"take an image of a disk of {brokers_text(whose)}"),)
 
 
 def _replaced(history: History, loss: Loss) -> tuple[str, ...]:
@@ -442,10 +454,16 @@ def _send_again(history: History, case: Case, loss: Loss) -> str:
             "again write to the new topic of this name"
         )
     return (
-        f"ask the owners of the applications that write to {HERE} to send the lost records again. They wrote them "
-        f"{_when(history, case, loss)}. To send all of that time again duplicates what is not lost: do that only where "
-        "a duplicate does no harm"
+        f"ask the owners of the applications that write to {HERE} to send the lost records again. "
+        f"{_written(history, case, loss)}. To send more than these again duplicates what is not lost: do that only "
+        "where a duplicate does no harm"
     )
+
+
+def _written(history: History, case: Case, loss: Loss) -> str:
+    """Return when the lost records were written, as a sentence without its full stop."""
+    known = written_between(history, case, loss)
+    return f"They wrote them {WHEN}" if known else "The evidence does not show when they wrote them"
 
 
 def _had(ranges: Sequence[Range], end: int) -> str:

@@ -264,7 +264,9 @@ STATED: Mapping[HwSource, str] = MappingProxyType(
         HwSource.LEFT_BEHIND: "has {mark} in the checkpoint file of a directory that it no longer uses",
         HwSource.READ_BACK: "restarted and read back {mark}: everything below {end} had been committed before",
         HwSource.KEPT: "began its next role with {mark}: everything below {end} had been committed before",
-        HwSource.ALONE_IN_ISR: "had {mark}: it led alone in the ISR, so all that it wrote was committed",
+        HwSource.ALONE_IN_ISR: (
+            "had log end offset {end}{where}: it had led alone in the ISR, so everything below {end} was committed"
+        ),
         HwSource.STEPPED_DOWN: "stopped leading with {mark}",
     }
 )
@@ -284,7 +286,7 @@ def stated_text(statement: HwStatement) -> str:
         return f"consumer group {statement.group} read offset {end - 1}{where}: the high watermark was above it"
     if statement.how is HwSource.SCRAPED:
         return f"an exporter of metrics printed {end}{where} as the partition's end: everything below was committed"
-    return STATED[statement.how].format(mark=f"high watermark {end}{where}", end=end)
+    return STATED[statement.how].format(mark=f"high watermark {end}{where}", end=end, where=where)
 
 
 def bound_text(offset: Interval) -> str:

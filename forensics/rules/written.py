@@ -53,7 +53,7 @@ def written_between(history: History, case: Case, loss: Loss) -> Written | None:
 
 
 def _leader_gone(history: History, loss: Loss, whole: tuple[int, int]) -> str:
-    """Return when the controller found the last leader of the records gone, as a further sentence; "" if unknown.
+    """Return when the controller found the leader that wrote the last of them gone, as a further sentence.
 
     That is no bound: a leader that has lost its controller may still append, and answer acks=all alone in its ISR.
 
@@ -61,8 +61,11 @@ def _leader_gone(history: History, loss: Loss, whole: tuple[int, int]) -> str:
         history: the partition.
         loss: the loss.
         whole: the time in which the records were written.
+
+    Returns:
+        The sentence; "" where no line shows it.
     """
-    last = _last_before(history, loss.epoch.epoch)
+    last = history.epochs.get(loss.lineage.epoch_at(loss.ranges[-1][1] - 1))
     if last is None or last.leader is None:
         return ""
     found = (one.time for one in history.changes if last.epoch < one.epoch and last.leader in one.gone)
@@ -92,7 +95,9 @@ def _after(history: History, case: Case, loss: Loss, begun: _Moment, until: int)
     """Return the last known time after which the lost records were written.
 
     Their leader epoch had begun, and the record before them was written: its timestamp is the clock of its producer, or
-    of its leader. A high watermark shows no such time: records above it may be written already.
+    of its leader. A producer may have created the next ones before a new leader could append them. So the timestamp of
+    the record right before them counts, also if their leader epoch began later. A high watermark shows no such time:
+    records above it may be written already.
 
     Args:
         history: the partition.
@@ -101,8 +106,9 @@ def _after(history: History, case: Case, loss: Loss, begun: _Moment, until: int)
         begun: when their leader epoch began.
         until: time before which they were written; a timestamp after it is of a clock that is wrong.
     """
-    stamped = _stamp_before(history, case, loss.ranges[0][0])
-    if stamped is None or not begun[0] < stamped[1] <= until:
+    first = loss.ranges[0][0]
+    stamped = _stamp_before(history, case, first)
+    if stamped is None or stamped[1] > until or (stamped[0] < first - 1 and stamped[1] <= begun[0]):
         return begun
     offset, time = stamped
     return time, f"The record at offset {offset}, before them, is of"

@@ -16,7 +16,7 @@ RESET = Action(f"to reset such a group to offset {FIRST}, stop it first:", f"res
 def lost(name: str, first: int, steps: Sequence[str | Action] = (ASK, RESET)) -> Incident:
     """Offsets ``[first, 80)`` of a partition are lost."""
     topic, _, number = name.partition("-")
-    said = advised(name, next_steps=steps, lost=[(first, 80)])
+    said = advised(name, next_steps=steps, lost=[(first, 80)], reset_to=first)
     found = Finding("committed-data-lost", Severity.CRITICAL, topic, int(number), "", offsets=((first, 80),), **said)
     return Incident(found)
 
@@ -33,9 +33,9 @@ def test_another_offset_to_begin_at_is_in_the_table() -> None:
     group = lost("orders-0", 50), lost("orders-1", 60)
     assert own(*group) == []
     assert alike(group) == [
-        ("partition", "offsets", "records"),
-        ("orders-0", "50 to 79", "30 offsets"),
-        ("orders-1", "60 to 79", "20 offsets"),
+        ("partition", "offsets", "records", "reset to"),
+        ("orders-0", "50 to 79", "30 offsets", "50"),
+        ("orders-1", "60 to 79", "20 offsets", "60"),
     ]
     assert [step.text for step in steps_of(group, group[0].lead.next_steps)] == [
         "take each step for the other partition too, with its values of the table above, before you take the next one",
@@ -52,13 +52,13 @@ def test_another_time_of_the_same_offsets_is_in_the_table() -> None:
     )
     assert alike((one, same)) == []
     assert alike((one, later))[1:] == [
-        ("orders-0", "50 to 79", "30 offsets", "00:00:01 to 00:00:03"),
-        ("orders-2", "50 to 79", "30 offsets", "00:00:00 to 00:00:02"),
+        ("orders-0", "50 to 79", "30 offsets", "50", "00:00:01 to 00:00:03"),
+        ("orders-2", "50 to 79", "30 offsets", "50", "00:00:00 to 00:00:02"),
     ]
-    assert [row[-2:] for row in alike((one, tomorrow))] == [
-        ("day written", "written (UTC)"),
-        ("1970-01-01", "00:00:01 to 00:00:03"),
-        ("1970-01-02", "00:00:00 to 00:00:01"),
+    assert [row[-3:] for row in alike((one, tomorrow))] == [
+        ("day written", "reset to", "written (UTC)"),
+        ("1970-01-01", "50", "00:00:01 to 00:00:03"),
+        ("1970-01-02", "50", "00:00:00 to 00:00:01"),
     ]
 
 
@@ -101,10 +101,7 @@ def test_a_rule_that_only_some_of_a_group_violate_is_named() -> None:
 
 def test_a_command_that_is_not_for_a_partition_is_left_out_there() -> None:
     assert own(lost("orders-0", 50), lost("orders-1", 50, [ASK])) == [
-        (
-            "for orders-1: leave out the step of orders-0 with this command, which is not for it:",
-            "reset orders:0 --to 50",
-        )
+        ("for orders-1: leave out the step of orders-0 that has a command, which is not for it", None)
     ]
 
 

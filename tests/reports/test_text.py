@@ -314,8 +314,8 @@ def test_a_quote_keeps_the_time_that_its_line_prints(lost: Result) -> None:
 
 def test_the_caution_names_a_copy_only_where_there_is_one(lost: Result) -> None:
     kept, gone = (caution(with_findings(lost, finding(keep=keep))) for keep in ("broker 1's copy", None))
-    assert "copy what is named under Keep to another disk" in kept
-    assert "copy the log directories of all brokers" in gone
+    assert "copy what is named under Keep of orders-0 to another disk" in kept
+    assert "copy the data directories of all brokers" in gone
     assert gone.endswith("No copy in the evidence has the records")
 
 

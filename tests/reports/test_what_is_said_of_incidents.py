@@ -348,7 +348,7 @@ def test_a_corrupt_batch_found_in_recovery_is_no_power_failure(
     assert loss.summary.startswith(f"broker 3 found corruption when it recovered its log, truncated the log to {first}")
     shown = render(result, width=120)
     assert "Corruption found in segment 0, truncating to offset 372" in shown
-    assert f"  from {first} on  3  " in shown
+    assert f"  from {first} on  2 and 4  3\n" in shown
     assert "lost power" not in shown
     assert answer(result, {}).headline == "Loss suspected in web-0 and web-2; segment damage in pay-1 and web-1"
 
@@ -542,15 +542,15 @@ def test_a_damaged_segment_is_repaired_from_a_whole_copy(case: Callable[[str], R
 
 def test_stories_that_differ_in_offsets_and_brokers_are_one_with_a_table(case: Callable[[str], Result]) -> None:
     lines = [" ".join(line.split()) for line in render(case("rackloss-3.9.1"), width=100).splitlines()]
-    heads = [number for number, line in enumerate(lines) if line.startswith("partition offsets records broker")]
+    heads = [number for number, line in enumerate(lines) if line.startswith("partition offsets records epochs broker")]
     assert [lines[head + 1 : head + 3] for head in heads] == [
         [
-            "click-0 207 to 215 9 offsets, perhaps more 2 0 and 3",
-            "orders-0 201 to 212 12 offsets, perhaps more 2 0 and 3",
+            "click-0 207 to 215 9 offsets, perhaps more 0 and 3 2",
+            "orders-0 201 to 212 12 offsets, perhaps more 0 and 3 2",
         ],
         [
-            "audit-0 198 to 215 18 records, perhaps more 1 0",
-            "click-2 201 to 212 12 records, perhaps more 3 0",
+            "audit-0 198 to 215 18 records, perhaps more 0 1",
+            "click-2 201 to 212 12 records, perhaps more 0 3",
         ],
     ]
     assert sum(line.startswith("then for click-2: check broker 3's host") for line in lines) == 1
