@@ -90,3 +90,13 @@ def test_a_wiped_replica_that_a_leader_let_into_the_isr_again_is_a_warning(tmp_p
         "orders-eu": "warning", "audit_log": "error", "payments.eu-west_1": "error"
     }  # fmt: skip
     assert "It rejoined the ISR later" in found["orders-eu"].summary
+
+
+def test_a_group_begins_again_at_the_lowest_offset_of_all_losses() -> None:
+    """``backforth-1.0.2`` lost records twice. A group has one position: the last of two commands would count."""
+    result = scan([str(DATA / "backforth-1.0.2.tar.xz")])
+    found = [one for one in result.findings if one.rule == LOSS and one.partition == 0]
+    assert [(one.offsets, one.reset_to) for one in found] == [(((16, 25),), 16), (((26, 33),), 16)]
+    commands = {step.command for one in found for step in one.next_steps if step.command is not None}
+    assert len([command for command in commands if "--to-offset 16 " in command]) == 1
+    assert not [command for command in commands if "--to-offset 26 " in command]

@@ -91,7 +91,7 @@ def test_an_image_is_taken_of_the_disk_that_had_most() -> None:
         for broker, end in ((1, 28), (2, 20))
     ]
     (step,) = _freed_blocks(history, lost())
-    assert "broker 1 had the records (broker 2 had fewer of them), and freed blocks of its disk" in step
+    assert "broker 1 had the records (broker 2 had fewer of them), and freed blocks of its disk" in step.text
     history.truncations[1] = replace(history.truncations[1], before=Interval.at(28))
     (step,) = _freed_blocks(history, lost())
-    assert "brokers 1 and 2 had the records, and freed blocks of their disks" in step
+    assert "brokers 1 and 2 had the records, and freed blocks of their disks" in step.text
