@@ -22,6 +22,8 @@ from forensics.rules.finding import (
 
 OWN_STEPS = 6
 """Steps that are for some partitions of a group alone, of which more are not printed."""
+GAP = 2
+"""Spaces between the columns of a table."""
 _SECOND = 1_000_000
 
 
@@ -92,11 +94,13 @@ class _Column:
         name: its heading.
         cell: the text for a partition, "" for what its finding does not name.
         varies: the column is left out where all its cells that have text are the same.
+        spare: no step needs it, so it is left out where there is no room.
     """
 
     name: str
     cell: Callable[[Finding], str]
     varies: bool = False
+    spare: bool = False
 
 
 def _offsets(lead: Finding) -> str:
@@ -150,9 +154,9 @@ _COLUMNS = (
     _Column("partition", name_of),
     _Column("offsets", _offsets),
     _Column("records", lambda lead: how_many(lead) if lead.offsets else ""),
-    _Column("epochs", _epochs),
-    _Column("new leader", _new_leader),
-    _Column("broker", _replicas),
+    _Column("epochs", _epochs, spare=True),
+    _Column("new leader", _new_leader, spare=True),
+    _Column("broker", _replicas, spare=True),
     _Column("certainty", lambda lead: lead.confidence.value, varies=True),
     _Column("day written", _day, varies=True),
     _Column("reset to", lambda lead: str(lead.reset_to) if lead.reset_to is not None else ""),
@@ -160,15 +164,24 @@ _COLUMNS = (
 )
 
 
-def alike(group: Sequence[Incident]) -> list[tuple[str, ...]]:
-    """Return a table of the partitions with one story, its head first, if what it would have of them differs."""
+def alike(group: Sequence[Incident], room: int | None = None) -> list[tuple[str, ...]]:
+    """Return a table of the partitions with one story, its head first, if what it would have of them differs.
+
+    Args:
+        group: incidents with one story.
+        room: how wide the table may be, with ``GAP`` between columns: spare columns are left out, the first ones first.
+            None for any width.
+    """
     if not _differ(group):
         return []
-    columns = [(one, [one.cell(incident.lead) for incident in group]) for one in _COLUMNS]
-    used = [
-        [one.name, *cells] for one, cells in columns if (len({*filter(None, cells)}) > 1 if one.varies else any(cells))
-    ]
-    return [*zip(*used, strict=True)]
+    cells = ((one, [one.cell(incident.lead) for incident in group]) for one in _COLUMNS)
+    used = [(one, [one.name, *texts]) for one, texts in cells if len({*filter(None, texts)}) > one.varies]
+    while room is not None and sum(max(map(len, texts)) + GAP for _, texts in used) > room + GAP:
+        spare = next((number for number, (one, _) in enumerate(used) if one.spare), None)
+        if spare is None:
+            break
+        del used[spare]
+    return [*zip(*(texts for _, texts in used), strict=True)]
 
 
 def _differ(group: Sequence[Incident]) -> bool:

@@ -26,7 +26,7 @@ from forensics.reports.advice import advisers, each_first, kept_texts
 from forensics.reports.answer import Tone, answers, caution, counted, period_text
 from forensics.reports.collecting import COLLECT, SAVED, Wanted, commands, only_if_saved, wanted, where
 from forensics.reports.elision import ROWS, elided, without_asides
-from forensics.reports.groups import alike, group_title, only_some, repeat_text, same_elsewhere, steps_of, story_of
+from forensics.reports.groups import GAP, alike, group_title, only_some, repeat_text, same_elsewhere, steps_of, story_of
 from forensics.reports.incidents import Incident, Step, incidents, nearly, story
 from forensics.reports.places import below
 from forensics.reports.recovered import outcomes
@@ -303,12 +303,12 @@ class _Page(Page):
 
     def same_elsewhere(self, group: Sequence[Incident]) -> None:
         """Print the other partitions with the same story."""
-        rows = alike(group)
+        rows = alike(group, self.columns - 6)
         if said := same_elsewhere(group):
             self.put("  = ", f"{said}{':' if rows else ''}")
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         for row in rows[: ROWS_ALIKE + 1]:
-            cells = "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
+            cells = (" " * GAP).join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
             self.put("      ", cells.rstrip(), indent=8)
         if len(rows) > ROWS_ALIKE + 1:
             self.row(f"      ... and {len(rows) - ROWS_ALIKE - 1:,} more: --format json has them all")

@@ -510,10 +510,10 @@ def salvage(
     name = shlex.quote(history.name)
     here = HERE if name == history.name else name
     folder = _quoted(history, f"/path/to/copy/{history.name}")
-    there = f"forensics salvage {EVIDENCE} -p {here} -o recovered"
+    there = f"forensics salvage {EVIDENCE} -p {here} -o recovered/{here}"
     return Action(
         text,
-        f"forensics salvage {folder} -p {here} {LOST} -o recovered",
+        f"forensics salvage {folder} -p {here} {LOST} -o recovered/{here}",
         there if not elsewhere and all(on_disk(history, broker) for broker in brokers) else None,
     )
 

@@ -58,7 +58,7 @@ def test_where_the_evidence_has_no_records_the_command_reads_a_copy_that_is_to_b
     """A bundle has the headers of batches only."""
     bundle = tmp_path / "bundle.tar.zst"
     assert run("collect", KIP101, "-o", bundle).code == 0
-    copy = "forensics salvage /path/to/copy/orders-0 -p orders-0 --offsets 50..80 -o recovered"
+    copy = "forensics salvage /path/to/copy/orders-0 -p orders-0 --offsets 50..80 -o recovered/orders-0"
     assert advised(run, bundle) == [copy]
 
 

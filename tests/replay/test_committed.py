@@ -112,7 +112,7 @@ def test_the_next_step_fits_a_path_with_blanks(tmp_path: Path) -> None:
     leave(incident, 100, (0, 99, 0), on=(1,))
     copy, salvage, *_ = one(incident.findings("committed-data-lost")).next_steps
     assert f"'{tmp_path}/of monday/broker-1/data/orders-0'" in copy.text
-    assert salvage.command == f"forensics salvage '{tmp_path}/of monday' -p orders-0 -o recovered"
+    assert salvage.command == f"forensics salvage '{tmp_path}/of monday' -p orders-0 -o recovered/orders-0"
 
 
 def old_machine(incident: Incident, *spans: tuple[int, int, int], hw: int | None = None) -> None:
@@ -140,7 +140,7 @@ def test_the_directory_that_knows_the_later_epoch_is_live_and_what_was_left_behi
     assert finding.do_not[0].endswith("broker-1/old/orders-0 of broker 1 (log end offset 100): it has the last copy")
     truncation = one(incident.findings("truncation-below-committed"))
     assert truncation.next_steps[0].text.endswith("it names the copy to keep")
-    assert finding.next_steps[1].command == f"forensics salvage {incident.folder} -p orders-0 -o recovered"
+    assert finding.next_steps[1].command == f"forensics salvage {incident.folder} -p orders-0 -o recovered/orders-0"
     stale = one(incident.findings("stale-directory"))
     assert "broker-1/data/orders-0 (log end offset 80) was read as the live one" in stale.summary
     assert not stale.uncertain

@@ -110,3 +110,17 @@ def test_a_command_of_its_own_takes_the_place_of_the_first_ones() -> None:
     assert own(lost("orders-0", 50), lost("orders-1", 50, [ASK, other])) == [
         ("for orders-1: ask the tool about orders-1:", "ask orders")
     ]
+
+
+def test_a_table_without_room_has_what_steps_need() -> None:
+    first, other = (
+        Incident(replace(lost(f"orders-{number}", 50 + number).lead, epochs=(1, 2), replicas=(3,))) for number in (0, 1)
+    )
+    heads = {room: alike((first, other), room)[0] for room in (None, 80, 50, 10)}
+    needed = ("partition", "offsets", "records", "reset to")
+    assert heads == {
+        None: (*needed[:3], "epochs", "broker", needed[3]),
+        80: (*needed[:3], "epochs", "broker", needed[3]),
+        50: (*needed[:3], "broker", needed[3]),
+        10: needed,
+    }
