@@ -115,9 +115,8 @@ def test_the_failed_directory_with_the_longest_log_comes_first(name: str, case: 
             f"new: leave it there. Mount the old disk read-only, and copy {name} out of it"
         ),
     ]
-    assert (
-        loss.next_steps[2].command == f"forensics salvage /path/to/copy/{name} -p {name} --offsets 0..633 -o recovered/{name}"
-    )
+    command = f"forensics salvage /path/to/copy/{name} -p {name} --offsets 0..633 -o recovered/{name}"
+    assert loss.next_steps[2].command == command
     assert loss.keep == f"{one} and {two}, with the log of {name}. No copy in the evidence has the records"
     assert loss.summary.endswith("The log directory of broker 1 that failed had them.")
     failed = [fact for fact in loss.facts if fact.text.startswith("its log directory failed")]
