@@ -6,7 +6,7 @@ A later epoch may be the right one: ``candidates`` answers that, once every epoc
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from forensics.replay.broker_facts import NO_FACTS
 from forensics.replay.coverage import Printed
@@ -99,13 +99,30 @@ class HwAttribution:
         """Return whether a replica may have fetched from a leader in its role, in the ISR or not.
 
         A follower outside the ISR that keeps up within the lag holds the high watermark back
-        (Partition.maybeIncrementLeaderHW). From 3.6 on it does not while a KRaft controller has fenced its broker.
+        (Partition.maybeIncrementLeaderHW). From 3.6 on it does not while its broker is fenced or shuts down, by the
+        records of a KRaft controller (isReplicaIsrEligible).
         """
         if not self._in_any_isr | {led.replica} <= self.history.coverage.whole_replicas():
             return True
-        apart = self.facts.get(led.replica, NO_FACTS).protocol.hw_passes_fenced is Answer.YES
-        fenced = self.history.facts.fenced.get(led.epoch, frozenset()) if apart else frozenset()
-        return not self._followers.get(led.epoch, frozenset()) <= {led.replica, *fenced}
+        apart: frozenset[int] = frozenset()
+        if self.facts.get(led.replica, NO_FACTS).protocol.hw_passes_fenced is Answer.YES:
+            apart = self.history.facts.fenced.get(led.epoch, frozenset()) | self._shut_down(led.epoch)
+        return not self._followers.get(led.epoch, frozenset()) <= {led.replica, *apart}
+
+    def _shut_down(self, epoch: int) -> frozenset[int]:
+        """Return the followers whose brokers shut down in a leader epoch and did not run again in it."""
+        return frozenset(
+            broker
+            for broker in self._followers.get(epoch, frozenset())
+            if self._ended_in(self.role_spans[broker], epoch)
+        )
+
+    @staticmethod
+    def _ended_in(spans: Sequence[RoleSpan], epoch: int) -> bool:
+        """Return whether the last process of a replica that had a role in a leader epoch shut down in it."""
+        here = [position for position, one in enumerate(spans) if one.epoch == epoch]
+        last, after = spans[here[-1]], spans[here[-1] + 1 :]
+        return last.shut_down is not None and all(one.run != last.run for one in after)
 
     @functools.cached_property
     def _in_any_isr(self) -> frozenset[int]:
