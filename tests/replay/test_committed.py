@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from forensics.replay.committed.proof import _served_by_later
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.partition_facts import PartitionFacts
-from forensics.replay.history import History
+from forensics.replay.history import History, HwSource, HwStatement
 from forensics.replay.leader_epochs import Epoch
 from forensics.replay.leadership.elections import maybe_eligible, outside_isr
-from forensics.replay.lineage import Range, merge
+from forensics.replay.lineage import UNKNOWN, Lineage, Range, merge
 from forensics.rules.finding import Finding, Severity
 from tests.incident import Incident
 
@@ -427,3 +429,13 @@ def test_no_partition_is_clean_by_its_segments_alone(incident: Incident) -> None
         (node.data / "replication-offset-checkpoint").unlink(missing_ok=True)
     assert incident.verdict("committed-data-lost") == "unknown"
     assert incident.verdict("truncation-below-committed") == "unknown"
+
+
+def test_no_leader_commits_records_of_a_later_epoch() -> None:
+    """Epoch 6 committed all below 885. Which epoch wrote 723 to 785 is unknown; epoch 8 wrote what is served there."""
+    log, served = Lineage(((0, 0), (UNKNOWN, 723), (6, 786))), Lineage(((0, 0), (8, 723), (9, 1000)))
+    stated = HwStatement(2, 6, log, 885, HwSource.ALONE_IN_ISR, None, ())
+    assert _served_by_later(stated, served, [(723, 786)]) == [(723, 786)]
+    for epoch in (8, UNKNOWN):
+        assert _served_by_later(replace(stated, epoch=epoch), served, [(723, 786)]) == []
+    assert _served_by_later(stated, Lineage(((0, 0), (UNKNOWN, 723))), [(723, 786)]) == []

@@ -241,7 +241,12 @@ class _Gone:
             return
         there = _served_all_the_same(history, statement.lineage, gone)
         self.unclear.extend(there)
-        otherwise = _served_otherwise(history, statement, self.served, unknown)
+        otherwise = merge(
+            [
+                *_served_otherwise(history, statement, self.served, unknown),
+                *_served_by_later(statement, self.served, unknown),
+            ]
+        )
         for piece in statement.lineage.pieces([*subtract(gone, there), *otherwise]):
             self._take(statement, piece, otherwise)
 
@@ -414,6 +419,21 @@ def _served_otherwise(history: History, statement: HwStatement, served: Lineage,
         pieces = served.pieces(intersect(unknown, [(parted, statement.high_watermark)]))
         found += [piece for piece in pieces if served.epoch_at(piece[0]) > statement.epoch]
     return merge(found)
+
+
+def _served_by_later(statement: HwStatement, served: Lineage, unknown: list[Range]) -> list[Range]:
+    """Return offsets that the partition serves with records of a later epoch than the one of a high watermark.
+
+    Only the offsets in ``unknown`` are considered. In which epoch the committed records there were written is not
+    known, but it was none after that of the high watermark. So they are not the ones that are served (KIP-101).
+    """
+    if statement.epoch < 0:
+        return []
+    return merge(
+        piece
+        for piece in served.pieces(statement.lineage.pieces(unknown))
+        if statement.lineage.epoch_at(piece[0]) < 0 and served.epoch_at(piece[0]) > statement.epoch
+    )
 
 
 def _written_again(history: History, statement: HwStatement, offset: int) -> Epoch | None:
