@@ -208,10 +208,7 @@ _CAUTION: Final = (
     "or move its data, before that"
 )
 _RUNNING: Final = ". Brokers may run meanwhile"
-_SCRIPT: Final = (
-    " (forensics collect --plan prints a script that does it, given each broker by --host, its data directories by "
-    "--data-dir and its logs by --log-dir)"
-)
+_SCRIPT: Final = " (forensics collect --plan prints a script for it, see --help)"
 _ELSEWHERE: Final = MappingProxyType(
     {
         (True, True): "No copy in the evidence has the records",

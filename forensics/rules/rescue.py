@@ -455,8 +455,8 @@ def _send_again(history: History, case: Case, loss: Loss) -> str:
         )
     return (
         f"ask the owners of the applications that write to {HERE} to send the lost records again. "
-        f"{_written(history, case, loss)}. To send more than these again duplicates what is not lost: do that only "
-        "where a duplicate does no harm"
+        f"{_written(history, case, loss)}. To send more than these duplicates what is not lost: do that only where a "
+        "duplicate does no harm"
     )
 
 

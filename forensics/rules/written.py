@@ -76,8 +76,8 @@ def _leader_gone(history: History, loss: Loss, whole: tuple[int, int]) -> str:
     gone = "" if history.protocol.kraft else " gone"
     at = datetime.fromtimestamp(time / 1e6, UTC)
     return (
-        f". But the controller {did} their leader, {brokers_text([last.leader], history.controllers)},{gone} at "
-        f"{_clock(at)}: most likely it wrote none of them after that"
+        f". The controller {did} their leader, {brokers_text([last.leader], history.controllers)},{gone} at "
+        f"{_clock(at)}: most likely none is of after that"
     )
 
 

@@ -218,7 +218,7 @@ def test_controllers_are_not_called_brokers(tmp_path: Path) -> None:
     page = text.render(result, width=200)
     assert "The metadata log lost committed offsets 0 to 20 (21 offsets, perhaps more)" in page
     assert "controller 101 became leader (epoch 3) at offset 0 without them" in page
-    assert "copy the log directories of all brokers and controllers" in page
+    assert "copy the data directories of all brokers and controllers" in page
     assert "controller 101's server.log" in markdown.render(result)  # why it is not proven
     assert "older copies of __cluster_metadata-0 of controllers 101, 102 and 103" in page  # what is to be collected
     assert not re.search("brokers? 10[123]", page)

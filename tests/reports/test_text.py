@@ -378,7 +378,7 @@ def test_a_command_is_one_line_whatever_the_width(width: int, lost: Result, tmp_
     said = subprocess.run(
         ["/bin/sh", "-c", shown], env={"PATH": str(tmp_path)}, capture_output=True, text=True, check=True
     )
-    assert said.stdout.splitlines() == ["salvage", *lost.inputs, "-p", "orders-0", "-o", "recovered"]
+    assert said.stdout.splitlines() == ["salvage", *lost.inputs, "-p", "orders-0", "-o", "recovered/orders-0"]
 
 
 def test_what_others_named_so_is_no_command(lost: Result) -> None:

@@ -59,7 +59,7 @@ def _beyond_its_leader(history: History, statement: HwStatement, epoch: Epoch) -
     read back a higher high watermark. Nothing above it was committed in that epoch.
 
     Either lines of the leader are missing, or the process found another log than the one before had left: a directory
-    of another broker, or of another time.
+    of another broker, or of another time. A leader that leads on may have committed more in its next epoch.
     """
     if statement.how is not HwSource.READ_BACK or epoch.leader is None:
         return None
@@ -68,8 +68,9 @@ def _beyond_its_leader(history: History, statement: HwStatement, epoch: Epoch) -
     for one, two in itertools.pairwise(spans):
         # A crash within the epoch may have taken the end of its log.
         continued = one.epoch == epoch.epoch and one.role is Role.LEADER and runs == {two.run} and not one.steps
-        if continued and two.start_end is not None and two.start_end < statement.high_watermark:
-            return two.start_end
+        end = two.start_end if continued and two.role is not Role.LEADER else None
+        if end is not None and end < statement.high_watermark:
+            return end
     return None
 
 
