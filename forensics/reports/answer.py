@@ -20,7 +20,7 @@ from forensics.reports.collecting import log_folders
 from forensics.reports.incidents import incarnation_of
 from forensics.reports.remarks import headline_of
 from forensics.reports.tally import unanswered, without_violation
-from forensics.reports.titles import first_names, name_of, of_cluster
+from forensics.reports.titles import first_names, name_of, of_cluster, together
 from forensics.result import Partition, Result
 from forensics.rules import RULES, rule_of
 from forensics.rules.committed_data_lost import ID as LOSS
@@ -105,22 +105,16 @@ def _of_loss(result: Result, grave: Sequence[Finding]) -> str:
     if times := [time for one in grave if (time := lost_at(one)) is not None]:
         first, last = (datetime.fromtimestamp(time // 1_000_000, UTC) for time in (min(times), max(times)))
         until = f" to {last:%H:%M:%S}" if first.date() == last.date() else f" to {last:%Y-%m-%d %H:%M:%S}"
-        return (
-            f". Committed data was lost at {first:%Y-%m-%d %H:%M:%S}{until if last > first else ''} UTC{_lost(grave)}"
-        )
+        lost = [one for one in grave if one.rule == LOSS]
+        count = together(lost) if len(lost) > 1 else ""
+        span = f"{first:%Y-%m-%d %H:%M:%S}{until if last > first else ''} UTC"
+        return f". Committed data was lost at {span}{count and f': {count}'}"
     if not {LOSS, FORK}.isdisjoint({one.rule for one in grave} | {*result.changes.disabled}):
         return ""
     places = present(result) or result.partitions
     if any(_is(one, rule, Verdict.UNKNOWN) for one in places for rule in (LOSS, FORK)):
         return ""
     return ". No committed data was lost or forked so far"
-
-
-def _lost(grave: Sequence[Finding]) -> str:
-    """Return how many committed records are lost together, as the end of a sentence; "" where nothing shows it."""
-    counts = [one.records for one in grave if one.rule == LOSS and one.records is not None]
-    least, exact = sum(low for low, _ in counts), all(high is not None for _, high in counts)
-    return f": {'' if exact else 'at least '}{_count(least, 'record')}" if least and len(counts) > 1 else ""
 
 
 def lost_at(finding: Finding) -> int | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from forensics.reports.incidents import Incident, seconds_apart
-from forensics.reports.titles import RANGES, earlier, how_many, name_of, rule_name, runs, title_of
+from forensics.reports.titles import RANGES, earlier, how_many, name_of, rule_name, runs, title_of, together
 from forensics.rules.finding import (
     FIRST,
     LOST,
@@ -16,7 +16,6 @@ from forensics.rules.finding import (
     Finding,
     States,
     all_of,
-    records_text,
     span_text,
 )
 
@@ -35,8 +34,10 @@ def same_elsewhere(group: Sequence[Incident]) -> str:
     apart = seconds_apart(group)
     when = f", up to {apart:,} seconds earlier or later" if apart > 1 else ""
     if _differ(group):
-        losses = f", {len(group):,} losses" if len(group) > partitions_of(group) else ""
-        return f"The same in {partitions_of(group):,} partitions{losses}{when}{total([one.lead for one in group])}"
+        count = partitions_of(group)
+        losses = f", {len(group):,} losses" if len(group) > count else ""
+        places = f"{count:,} partition{'' if count == 1 else 's'}{losses}"
+        return f"The same in {places}{when}{total(one.lead for one in group)}"
     where = f"{len(others):,} other partition{'' if len(others) == 1 else 's'}"
     named = runs(others)
     if any(one.epochs != group[0].lead.epochs for one in others):
@@ -50,14 +51,10 @@ def partitions_of(group: Iterable[Incident]) -> int:
     return len({name_of(one.lead) for one in group})
 
 
-def total(leads: Sequence[Finding]) -> str:
+def total(leads: Iterable[Finding]) -> str:
     """Return how many records partitions lost together, in brackets; "" where there may be none."""
-    counts = [finding.records for finding in leads if finding.records is not None]
-    least, tops = sum(low for low, _ in counts), [high for _, high in counts if high is not None]
-    if not least:
-        return ""
-    exact = len(tops) == len(counts)
-    return f" ({records_text(least, sum(tops)) if exact else f'at least {records_text(least, least)}'})"
+    count = together(leads)
+    return f" ({count})" if count else ""
 
 
 def group_title(group: Sequence[Incident]) -> tuple[str, bool]:
@@ -136,9 +133,8 @@ def _written(lead: Finding) -> str:
     if lead.written is None:
         return ""
     begin, end = _whole_seconds(lead.written)
-    return " to ".join(
-        f"{one:{'%H:%M:%S' if begin.date() == end.date() else '%m-%d %H:%M:%S'}}" for one in (begin, end)
-    )
+    form = "%H:%M:%S" if begin.date() == end.date() else "%m-%d %H:%M:%S"
+    return f"{begin:{form}} to {end:{form}}"
 
 
 def _whole_seconds(span: tuple[int, int]) -> tuple[datetime, datetime]:

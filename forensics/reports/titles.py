@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from forensics.case.brokers import Broker, version_of
 from forensics.case.trace_clusters import cluster_text
@@ -74,14 +74,6 @@ def title_of(incident: Incident) -> list[str]:
     return [*first[:-1], f"{first[-1]}{times(lead)}", f"{lead.severity.value}, {lead.confidence.value}"]
 
 
-def listed(found: Iterable[Incident], title: Callable[[Incident], str]) -> dict[str, list[Incident]]:
-    """Return incidents by their title, in the order of the first of each."""
-    rows: dict[str, list[Incident]] = {}
-    for one in found:
-        rows.setdefault(title(one), []).append(one)
-    return rows
-
-
 def how_many(lead: Finding) -> str:
     """Return how many records, or how many offsets if it is not known that they hold any."""
     if lead.records is None:
@@ -89,6 +81,21 @@ def how_many(lead: Finding) -> str:
     least, most = lead.records
     perhaps = "" if most is not None else perhaps_text(lead.maybe_to)
     return f"{records_text(least, most or least) if least or most == 0 else count_text(lead.offsets)}{perhaps}"
+
+
+def together(leads: Iterable[Finding]) -> str:
+    """Return how many records several findings are about together; "" where there may be none.
+
+    >>> from forensics.rules.finding import Finding, Severity
+    >>> found = [Finding("r", Severity.ERROR, "a", n, "", records=(2, most)) for n, most in enumerate((2, 3))]
+    >>> together(found), together([*found, Finding("r", Severity.ERROR, "a", 2, "", records=(1, None))])
+    ('4 to 5 records', 'at least 5 records')
+    """
+    counts = [finding.records for finding in leads if finding.records is not None]
+    least, tops = sum(low for low, _ in counts), [high for _, high in counts if high is not None]
+    if not least:
+        return ""
+    return records_text(least, sum(tops)) if len(tops) == len(counts) else f"at least {records_text(least, least)}"
 
 
 _MEANS = {

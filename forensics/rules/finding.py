@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
 from types import MappingProxyType
-from typing import Final, TypedDict
+from typing import Final, TypedDict, Unpack
 
 from forensics.case import Case, Origin
 from forensics.replay.confidence import Bearer, Bearers, Confidence, Weakness, decides, weighed
@@ -185,16 +185,29 @@ class Advised(TypedDict):
     reset_to: int | None
 
 
+class Values(TypedDict, total=False):
+    """Values of a partition that advice names.
+
+    Attributes:
+        when: the span of time that takes the place of ``WHEN``.
+        written: the same in microseconds since 1970 UTC.
+        lost: the offsets that take the place of ``LOST``.
+        reset_to: the offset that takes the place of ``FIRST``.
+    """
+
+    when: str
+    written: tuple[int, int] | None
+    lost: Iterable[Range]
+    reset_to: int | None
+
+
 def advised(
     name: str,
     *,
     keep: str | None = None,
     next_steps: Iterable[str | Action] = (),
     do_not: Iterable[str] = (),
-    when: str = "",
-    written: tuple[int, int] | None = None,
-    lost: Iterable[Range] = (),
-    reset_to: int | None = None,
+    **values: Unpack[Values],
 ) -> Advised:
     """Return the fields that advise, with the name of the partition, and the advice as it holds for any partition.
 
@@ -203,18 +216,14 @@ def advised(
         keep: which copy to keep.
         next_steps: safe actions, first first; those without a command are given by their text.
         do_not: actions that would destroy evidence or the last copy.
-        when: the span of time that takes the place of ``WHEN``.
-        written: the same in microseconds since 1970 UTC.
-        lost: the offsets that take the place of ``LOST``.
-        reset_to: the offset that takes the place of ``FIRST``.
+        values: what else they name of the partition.
 
     All of them name the partition by ``HERE`` alone, its topic by ``TOPIC``, and its number by ``NUMBER``.
 
     >>> advised("orders-0", keep=f"broker 1's copy of {HERE}")["keep"]
     "broker 1's copy of orders-0"
     """
-    advice = Advice(keep=keep, next_steps=next_steps, do_not=do_not)
-    return advice.of(name, when=when, written=written, lost=lost, reset_to=reset_to)
+    return Advice(keep=keep, next_steps=next_steps, do_not=do_not).of(name, **values)
 
 
 class Advice:
@@ -232,26 +241,18 @@ class Advice:
         self._never = tuple(do_not)
         self._general = (keep, *(step.sentence for step in self._steps), None, *self._never)
 
-    def of(
-        self,
-        name: str,
-        *,
-        when: str = "",
-        written: tuple[int, int] | None = None,
-        lost: Iterable[Range] = (),
-        reset_to: int | None = None,
-    ) -> Advised:
+    def of(self, name: str, **values: Unpack[Values]) -> Advised:
         """Return the fields that advise about a partition. What names nothing of it is the same object for all.
 
         Args:
-            name, when, written, lost, reset_to: as ``advised`` takes them.
+            name, values: as ``advised`` takes them.
         """
-        ranges = [*lost]
+        when, reset_to = values.get("when", ""), values.get("reset_to")
         topic, _, number = name.rpartition("-")
         given = {
             HERE: name,
             WHEN: when,
-            LOST: " ".join(f"--offsets {first}..{end}" for first, end in ranges),
+            LOST: " ".join(f"--offsets {first}..{end}" for first, end in values.get("lost", ())),
             TOPIC: shlex.quote(topic),
             NUMBER: number,
             FIRST: str(reset_to) if reset_to is not None else "",
@@ -263,7 +264,7 @@ class Advice:
             do_not=tuple(map(named, self._never)),
             advice=self._general,
             when=when,
-            written=written,
+            written=values.get("written"),
             reset_to=reset_to,
         )
 
