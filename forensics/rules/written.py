@@ -77,7 +77,7 @@ def _leader_gone(history: History, loss: Loss, whole: tuple[int, int]) -> str:
     at = datetime.fromtimestamp(time / 1e6, UTC)
     return (
         f". The controller {did} their leader, {brokers_text([last.leader], history.controllers)},{gone} at "
-        f"{_clock(at)}: most likely none is of after that"
+        f"{_clock(at)}: most likely none was written after that"
     )
 
 
