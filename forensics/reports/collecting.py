@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import fnmatch
 import itertools
 import shlex
+import string
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import polars as pl
 
 from forensics.case import Origin
 from forensics.case.brokers import Broker
 from forensics.case.trace_clusters import cluster_text
 from forensics.reports.titles import node_name
 from forensics.result import Partition, Result
-from forensics.rules.finding import Verdict, brokers_text
-from forensics.rules.wants import Artefact, Collect, Want
+from forensics.rules.finding import Verdict, all_of, brokers_text
+from forensics.rules.wants import Artefact, Collect, Question, Want
+from forensics.rules.wording import saved_means
+from parsers.formats.consumer_offsets import TOPIC as POSITIONS
 
 LOGS, DATA = "LOG_FOLDER", "DATA_FOLDER"
 """Folders that the evidence does not name; the operator writes the real ones."""
@@ -25,6 +31,9 @@ _File = tuple[str, str]
 
 _EVERY_CHECKPOINT: _File = (DATA, "*-checkpoint")
 
+_WITH_EPOCHS = (2, 1)
+"""The first release whose groups commit a leader epoch with a position (KIP-320)."""
+
 _FILES: Mapping[Artefact, _File] = {
     Artefact.SERVER_LOG: (LOGS, "server.log*"),
     Artefact.STATE_CHANGE_LOG: (LOGS, "state-change.log*"),
@@ -33,6 +42,7 @@ _FILES: Mapping[Artefact, _File] = {
     Artefact.RECOVERY_CHECKPOINT: (DATA, "recovery-point-offset-checkpoint"),
     Artefact.CLEANER_CHECKPOINT: (DATA, "cleaner-offset-checkpoint"),
     Artefact.CHECKPOINTS: _EVERY_CHECKPOINT,
+    Artefact.GROUP_POSITIONS: (DATA, f"{POSITIONS}-*"),
 }
 """Files that do not belong to one partition."""
 
@@ -40,6 +50,7 @@ _OF_PARTITION = frozenset({Artefact.SEGMENTS, Artefact.DATA_DIRECTORY, Artefact.
 """Files in the folder of the partition."""
 
 
+_FAILED = Artefact.FAILED_LOG_DIRECTORY
 _OF_THEN = frozenset({Artefact.PARTITION_LOGGER, Artefact.FETCHER_LOGGER})
 """Lines that a broker logs only if somebody had set the level before. What else would answer is gone too."""
 
@@ -47,7 +58,7 @@ COLLECT, SAVED = (
     "Collect this to get an answer:",
     "This helps too, only if somebody saved it at that time:",
 )
-"""Headings of what can still be collected, and of what may not exist."""
+"""Headings of what brokers still have, and of what may not exist."""
 
 
 def only_if_saved(want: Want) -> bool:
@@ -69,14 +80,103 @@ class Wanted:
         return (_of_kafka(self.partitions), -len(self.partitions))
 
 
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """The questions that only what somebody saved answers, and what that may be.
+
+    Attributes:
+        means: what somebody may have saved, each once, by a letter.
+        asked: the letters of what answers some questions, any one of it, and these questions.
+    """
+
+    means: Mapping[str, str]
+    asked: Sequence[tuple[tuple[str, ...], Sequence[Wanted]]]
+
+
+def still(found: Iterable[Wanted]) -> list[Wanted]:
+    """Return what brokers still have, of what is wanted."""
+    return [one for one in found if not only_if_saved(one.want)]
+
+
+def saved(found: Iterable[Wanted]) -> Saved:
+    """Return what exists only if somebody saved it, and the questions that it answers."""
+    gone = [one for one in found if only_if_saved(one.want)]
+    means = saved_means(_without_still(one.want) for one in gone)
+    letters = dict(zip(means, string.ascii_lowercase, strict=False))
+    asked: dict[tuple[str, ...], list[Wanted]] = {}
+    for one in gone:
+        named = (letters[way.artefacts] for way in _without_still(one.want).ways if way.artefacts in letters)
+        asked.setdefault(tuple(sorted(named)), []).append(one)
+    return Saved({letters[kinds]: text for kinds, text in means.items()}, [*asked.items()])
+
+
+def _without_still(want: Want) -> Want:
+    """Return a want of what somebody saved, without what brokers still have."""
+    ways = (replace(way, artefacts=tuple(a for a in way.artefacts if a is not _FAILED)) for way in want.ways)
+    return replace(want, ways=tuple(ways))
+
+
+def answered(letters: Sequence[str], questions: int) -> str:
+    """Return that any one of some things answers questions.
+
+    >>> answered(("a",), 1), answered(("b", "c"), 2)
+    ('Only a answers this question', 'Either b or c answers each of these questions')
+    """
+    some = {1: "Only {0}", 2: "Either {0} or {1}"}.get(len(letters), f"Any one of {all_of(letters)}").format(*letters)
+    return f"{some} answers {'each of these questions' if questions > 1 else 'this question'}"
+
+
 def wanted(result: Result) -> list[Wanted]:
     """Return what would answer the open questions, what most partitions need first, Kafka's own topics last."""
     asking: dict[Want, list[int]] = {}
     for number, same in enumerate(result.same_answers):
         for want in _wants(same.first):
             asking.setdefault(want, []).append(number)
-    every = [Wanted(want, result.members(tuple(groups))) for want, groups in asking.items()]
+    gone, positions = [(want, groups) for want, groups in asking.items() if only_if_saved(want)], with_positions(result)
+    for want, groups in gone:
+        for number in groups:
+            for other in kept(positions, result.same_answers[number].first, want):
+                asking.setdefault(other, []).append(number)
+    every = [Wanted(want, result.members(tuple(sorted({*groups})))) for want, groups in asking.items()]
     return sorted(every, key=lambda one: (*one.by_use, one.want.order))
+
+
+_KEPT: Mapping[Artefact, tuple[Question, Artefact]] = {
+    Artefact.CLIENTS: (Question.GROUPS_HAD_READ, Artefact.GROUP_POSITIONS),
+    _FAILED: (Question.FAILED_DISK_HAS, _FAILED),
+}
+"""Evidence that brokers still have and that may answer a question about that time: by what the question asks for."""
+
+
+def kept(positions: Mapping[str | None, tuple[int, ...]], partition: Partition, want: Want) -> Iterable[Want]:
+    """Return what brokers still have that may answer a question, which else only what somebody saved does.
+
+    Args:
+        positions: ``with_positions``.
+        partition: what the question is about.
+        want: the question.
+    """
+    of_groups = positions.get(partition.history.cluster, ())
+    for way, (asked, (question, artefact)) in itertools.product(want.ways, _KEPT.items()):
+        brokers = of_groups if asked is Artefact.CLIENTS else way.brokers
+        if asked in way.artefacts and brokers:
+            yield Want(question, (Collect((artefact,), brokers),))
+
+
+def with_positions(result: Result) -> dict[str | None, tuple[int, ...]]:
+    """Return brokers of each cluster that may have positions of groups with leader epochs (KIP-320: 2.1).
+
+    There are none of a cluster of which the evidence has such positions: each replica of a partition of
+    ``__consumer_offsets`` has the same commits, until compaction removes them.
+    """
+    case = result.case
+    of_topic = pl.col("path").str.contains(f"/{POSITIONS}-[0-9]+/[0-9]+[.]log")
+    there = {*case.sources.filter(of_topic).get_column("cluster").to_list()}
+    found: dict[str | None, tuple[int, ...]] = {}
+    for one in case.everyone:
+        if not one.only_controls and one.cluster not in there and (one.release or _WITH_EPOCHS) >= _WITH_EPOCHS:
+            found[one.cluster] = (*found.get(one.cluster, ()), one.id)
+    return found
 
 
 def _wants(partition: Partition) -> list[Want]:
@@ -236,8 +336,13 @@ def _shortened(files: Sequence[_File]) -> list[_File]:
     whole = [one for one in files if one[0] == DATA and not one[1].endswith("-checkpoint")]
     if len(whole) > NAMED:
         return [*(one for one in files if one[0] != DATA), (DATA, "")]
-    everything = _EVERY_CHECKPOINT in files
-    return [one for one in files if not (everything and one[1].endswith("-checkpoint") and one != _EVERY_CHECKPOINT)]
+    patterns = [one for one in files if "*" in one[1]]
+    return [one for one in files if not any(_covers(pattern, one) for pattern in patterns if pattern != one)]
+
+
+def _covers(pattern: _File, one: _File) -> bool:
+    """Return whether a pattern of a shell finds a file or folder too."""
+    return pattern[0] == one[0] and fnmatch.fnmatchcase(one[1], pattern[1])
 
 
 def _of_kafka(partitions: Sequence[Partition]) -> bool:

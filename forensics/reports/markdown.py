@@ -12,7 +12,7 @@ from forensics.repaired.since import Point
 from forensics.reports import repair
 from forensics.reports.advice import advisers, each_first, kept_texts
 from forensics.reports.answer import Tone, answers, caution
-from forensics.reports.collecting import COLLECT, SAVED, Wanted, commands, only_if_saved, wanted, where
+from forensics.reports.collecting import COLLECT, SAVED, Wanted, answered, commands, saved, still, wanted, where
 from forensics.reports.groups import alike, only_some, same_elsewhere, steps_of, story_of
 from forensics.reports.incidents import Incident, Step, incidents, nearly, story
 from forensics.reports.places import below
@@ -220,28 +220,29 @@ def _collect(result: Result, *, several: bool) -> list[str]:
     found = wanted(result)
     if not found:
         return []
-    lines: list[str] = []
-    for heading, some in (
-        (COLLECT, [one for one in found if not only_if_saved(one.want)]),
-        (SAVED, [one for one in found if only_if_saved(one.want)]),
-    ):
-        if some:
-            lines += [*([""] if lines else []), f"## {heading.rstrip(':')}", "", *_wishes(some, several=several)]
-    shell = commands(result, found)
-    if not shell:
-        return lines
-    return [*lines, "", escaped(where(shell)), "", *(f"- {escaped(one.where)}: {code(one.line)}" for one in shell)]
+    now, lines = still(found), list[str]()
+    if now:
+        lines += ["", f"## {COLLECT.rstrip(':')}", "", *_wishes(now, several=several)]
+    if shell := commands(result, found):
+        lines += ["", escaped(where(shell)), "", *(f"- {escaped(one.where)}: {code(one.line)}" for one in shell)]
+    some = saved(found)
+    if some.means:
+        means = (f"- {letter}: {escaped(text)}" for letter, text in some.means.items())
+        lines += ["", f"## {SAVED.rstrip(':')}", "", *means]
+    for letters, asked in some.asked:
+        lines += ["", f"{answered(letters, len(asked))}:", "", *_wishes(asked, several=several, alone=True)]
+    return lines[1:]
 
 
-def _wishes(found: Sequence[Wanted], *, several: bool) -> list[str]:
-    """Return what is wanted, a line each, the first of many."""
+def _wishes(found: Sequence[Wanted], *, several: bool, alone: bool = False) -> list[str]:
+    """Return what is wanted, or the questions alone, a line each, the first of many."""
     lines = []
     for one in found[:WISHES]:
         places = [partition.history for partition in one.partitions]
         names = list(dict.fromkeys(f"{p.name}{of_cluster(p.cluster) if several else ''}" for p in places))
         many = (f"{len(names):,} partitions", "it")
-        text = want_text(one.want, names[0]) if len(names) == 1 else want_text(one.want, *many)
-        told = len(names) == 1 and names_partition(one.want)
+        text = want_text(one.want, *(many if len(names) > 1 else names[:1]), alone=alone)
+        told = len(names) == 1 and names_partition(one.want, alone=alone)
         lines.append(f"- {escaped(text if told else f'{text} ({first_names(names, 4)})')}")
     if len(found) > WISHES:
         lines.append(f"- … and {len(found) - WISHES:,} more: `--format json` has them all.")

@@ -18,19 +18,17 @@ import polars as pl
 from forensics.case import Case
 from forensics.case.coverage import coverage, period
 from forensics.case.origin import Origin
-from forensics.case.partial import excerpts_alone
 from forensics.repaired.since import Checked
 from forensics.replay.confidence import Confidence
 from forensics.reports import remarks, repair, tally
 from forensics.reports.advice import advisers, each_first, kept_texts
 from forensics.reports.answer import Tone, answers, caution, counted, period_text
-from forensics.reports.collecting import COLLECT, SAVED, Wanted, commands, only_if_saved, wanted, where
 from forensics.reports.elision import ROWS, elided, without_asides
 from forensics.reports.groups import GAP, alike, group_title, only_some, repeat_text, same_elsewhere, steps_of, story_of
 from forensics.reports.incidents import Incident, Step, incidents, nearly, story
 from forensics.reports.places import below
 from forensics.reports.recovered import outcomes
-from forensics.reports.terminal import LEAST, MOST, Page, Style, printed
+from forensics.reports.terminal import LEAST, MOST, Style, printed
 from forensics.reports.titles import (
     causes_of,
     confidence_text,
@@ -47,6 +45,7 @@ from forensics.reports.titles import (
     times,
     why_inferred,
 )
+from forensics.reports.wishes import Wishes
 from forensics.result import Partition, Result
 from forensics.rules.causes import Cause
 from forensics.rules.evidence_gap import ID as GAPS
@@ -62,16 +61,11 @@ from forensics.rules.finding import (
 )
 from forensics.rules.routine_lines import NOTHING_TO_DO
 from forensics.rules.stated_problems import Problem
-from forensics.rules.wants import Want
-from forensics.rules.wording import names_partition, want_text
 from parsers.formats.log_directory import DELETED_SEGMENT
 
 FULL = 12  # stories that are reported in full
 LISTED = 8  # that are listed before them
 BRIEF = 30  # that are named after these
-WISHES = 10  # of what would answer open questions; of more than these, the first
-FIRST_WISHES = 4
-NEXT = 3  # things to fetch after an excerpt
 EXAMPLES = 5  # of what was not understood
 PROBLEMS = 6  # partitions of one known problem
 PLACES = 2  # of one known problem
@@ -143,18 +137,14 @@ def _page(result: Result, width: int | None) -> _Page:
     return _Page(result, min(max(columns, LEAST), MOST))
 
 
-class _Page(Page):
+class _Page(Wishes):
     """The lines of a summary as they are added."""
 
     def __init__(self, result: Result, columns: int) -> None:
-        super().__init__(columns)
-        self.result = result
-        self.pasted = excerpts_alone(result.case)
+        super().__init__(result, columns)
         self.root = below(result.case)
-        self.clusters = result.case.parts if len(result.case.parts) > 1 else ()
         self.dated = _dated(result)
         self.causes_of: dict[Cause, str] = {}  # the first partition with each cause
-        self._names: dict[int, Sequence[str]] = {}
 
     def place(self, path: str) -> str:
         """A path without what all paths begin with."""
@@ -176,10 +166,6 @@ class _Page(Page):
             return ""
         read = f"{case.reading.assumed}{self.zones()}{_skews(case.reading.skew)}"
         return f" (timestamps without a zone were read as {read})"
-
-    def of_cluster(self, cluster: str | None) -> str:
-        """The cluster, if the evidence has several."""
-        return of_cluster(cluster) if self.clusters else ""
 
     # -- what happened ----------------------------------------------------------------------------------------------
 
@@ -521,63 +507,6 @@ class _Page(Page):
         """Print how many rules cannot be answered from an excerpt: which ones is nothing to list."""
         if open_ := tally.unanswered(self.result):
             self.row(f"  {len(open_)} of {asked} rules cannot be answered from these lines")
-
-    def wishes(self) -> None:
-        """Print what would answer the open questions, most useful first, and the commands that collect it.
-
-        What several partitions need is printed once. For an excerpt these are the few things to fetch next, unless
-        they were printed above.
-        """
-        found = wanted(self.result)
-        if not found or (self.pasted and self.advised()):
-            return
-        if self.pasted:
-            self.wished("Collect next:", sorted(found, key=lambda one: one.by_use), NEXT)
-        else:
-            self.wished(COLLECT, [one for one in found if not only_if_saved(one.want)])
-            self.commands(found)
-            self.wished(SAVED, [one for one in found if only_if_saved(one.want)])
-        self.blank()
-
-    def commands(self, found: Sequence[Wanted]) -> None:
-        """Print the commands that collect what is wanted, one a broker."""
-        shell = commands(self.result, found)
-        if shell:
-            self.put("  ", where(shell))
-        for command in shell:
-            self.row(f"  {command.where}: {command.line}")
-
-    def wished(self, heading: str, found: Sequence[Wanted], most: int = WISHES) -> None:
-        """Print a heading and what is wanted, the first of many."""
-        if found:
-            self.row(heading, Style.BOLD)
-        shown = len(found) if len(found) <= WISHES else FIRST_WISHES
-        for one in found[: min(shown, most)]:
-            self.put("  - ", self.wish(one.want, one.partitions))
-        if len(found) > shown:
-            self.row(f"  ... and {len(found) - shown:,} more: --format json has them all")
-
-    def wish(self, want: Want, partitions: Sequence[Partition]) -> str:
-        """Return what to collect, for one partition or for several."""
-        names = self.names(partitions)
-        if len(names) > 1:
-            text = want_text(want, f"{len(names):,} partitions", "it")
-        else:
-            text = want_text(want, partitions[0].history.name)
-        told = len(names) == 1 and names_partition(want) and not self.clusters
-        return text if told else f"{text} ({first_names(names, 4)})"
-
-    def names(self, partitions: Sequence[Partition]) -> Sequence[str]:
-        """Return the names of some partitions, each once; kept, as many wants are of one list of ``Result.members``."""
-        if id(partitions) not in self._names:
-            called = (f"{one.history.name}{self.of_cluster(one.history.cluster)}" for one in partitions)
-            self._names[id(partitions)] = list(dict.fromkeys(called))
-        return self._names[id(partitions)]
-
-    def advised(self) -> bool:
-        """Return whether a finding or a known problem has named what to fetch next."""
-        told = any(finding.severity is not Severity.INFO and finding.next_steps for finding in self.result.findings)
-        return told or any(not one.known.routine and one.fetch for one in self.result.problems)
 
     # -- what there was ---------------------------------------------------------------------------------------------
 

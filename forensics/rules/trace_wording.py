@@ -27,8 +27,7 @@ OF_FILES = frozenset(
         *(Question.CHECKPOINT, Question.CHECKPOINT_AND_LOG, Question.EPOCH_FILE, Question.EPOCH_FILE_AGAIN),
         *(Question.EPOCH_FILE_NOT_EMPTY, Question.HIGH_WATERMARK, Question.HIGH_WATERMARK_REACHED),
         *(Question.HIGH_WATERMARK_LATER, Question.COMMITTED_APART, Question.COMMITTED_AT, Question.LAST_STABLE_ORDER),
-        Question.HIGH_WATERMARK_ORDER,
-        Question.VOTERS_HAD,
+        *(Question.HIGH_WATERMARK_ORDER, Question.GROUPS_HAD_READ, Question.FAILED_DISK_HAS, Question.VOTERS_HAD),
     }
 )
 """Questions about files that are in the evidence: where a trace is all of it, none of them is asked."""

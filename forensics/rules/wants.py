@@ -36,6 +36,7 @@ class Artefact(StrEnum):
     CHECKPOINTS = "checkpoint files"
     SETTINGS = "server.properties"
     TOPIC_DESCRIPTION = "kafka-topics.sh --describe"
+    GROUP_POSITIONS = "__consumer_offsets-*"  # the folders of all its partitions
     CLIENTS = "producers and consumers"  # what they know: how far they had come
     OPERATORS = "operators"  # what they know: what was done, and when
 
@@ -101,6 +102,8 @@ class Question(StrEnum):
     HIGH_WATERMARK_BEFORE = "high-watermark-before"  # a truncation
     COMMITTED_BEFORE = "committed-before"  # another leader began
     COMMITTED_BEFORE_NEW_LOG = "committed-before-new-log"
+    GROUPS_HAD_READ = "groups-had-read"  # which shows what was committed, by positions that brokers still have
+    FAILED_DISK_HAS = "failed-disk-has"  # files that show what was committed
     COMMITTED_APART = "committed-apart"  # where segments differ
     COMMITTED_AT = "committed-at"  # an offset with two leader epochs
     VOTERS_HAD = "voters-had"  # of the metadata log, before their logs became shorter

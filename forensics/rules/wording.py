@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from forensics.case import Origin
@@ -14,6 +14,9 @@ from forensics.rules.wants import Artefact, Question, Want
 
 CLIENTS = "committed consumer offsets (__consumer_offsets-* of any broker) or acknowledged producer offsets"
 """The offsets by which clients know how far a partition had committed."""
+
+OF_COMMITS = frozenset({Question.HIGH_WATERMARK_BEFORE, Question.COMMITTED_BEFORE, Question.COMMITTED_BEFORE_NEW_LOG})
+"""Questions about what a leader had committed: their sentences begin with the question."""
 
 _NAMED = 5
 """Leader epochs that a sentence names at most."""
@@ -178,6 +181,14 @@ SENTENCES: Mapping[Question, str] = MappingProxyType(
         Question.COMMITTED_BEFORE_NEW_LOG: (
             "{witness}how far {leader} had committed before its log was created again{or_else}"
         ),
+        Question.GROUPS_HAD_READ: (
+            "{artefacts} of {brokers}, before compaction removes older positions: how far consumer groups have read "
+            "may show what was committed in {partition}"
+        ),
+        Question.FAILED_DISK_HAS: (
+            "{brokers}'s {artefacts}, if it can be read: its replication-offset-checkpoint and segments show what was "
+            "committed in {partition}"
+        ),
         Question.COMMITTED_APART: (
             "server.log and replication-offset-checkpoint of that time: how far {leader} had committed, because its "
             "records at {offsets} differ from another replica's"
@@ -246,6 +257,23 @@ SENTENCES: Mapping[Question, str] = MappingProxyType(
 )
 """The sentence for each question, with the parts of ``_PARTS`` in braces."""
 
+SAVED: Mapping[Question, str] = MappingProxyType(
+    {
+        **{question: SENTENCES[question] for question in OF_COMMITS},
+        Question.EPOCH_START: "the log end offset with which {leader} began",
+        Question.END_BEFORE_TRUNCATION: "the log end offset of {brokers} before it truncated to {first}",
+        Question.END_BEFORE_LEADING: (
+            "the log end offset of {brokers} before it restarted and led epoch {epoch}{after_first}"
+        ),
+        Question.HELD_BEFORE_NEW_LOG: ("how much of {partition} {brokers} had, before a restart with an empty log"),
+        Question.HIGH_WATERMARK_ORDER: (
+            "whether the high watermark of {brokers} fell from {end} to {first}: lines of its request log may have "
+            "another order than the reads"
+        ),
+    }
+)
+"""Questions alone, without what would answer them: of those that only logs or copies of that time may answer."""
+
 _OF_TRACES = {**SENTENCES, **trace_wording.SENTENCES}
 
 _SENTENCES: Mapping[Origin, Mapping[Question, str]] = MappingProxyType(
@@ -298,15 +326,33 @@ def bound_text(offset: Interval) -> str:
     return f"{offset.low}" if offset.is_exact else f"{offset.low} or higher"
 
 
-def want_text(want: Want, partition: str, again: str | None = None) -> str:
+def want_text(want: Want, partition: str, again: str | None = None, *, alone: bool = False) -> str:
     """Return what would settle a question, as a sentence for an operator.
 
     Args:
         want: what is wanted.
         partition: name of the partition.
         again: its name from the second mention on; None for the same.
+        alone: only the question, of those in ``SAVED``.
     """
-    return _SENTENCES[want.origin][want.question].format_map(_Parts(want, partition, again or partition))
+    sentence = SAVED[want.question] if alone else _SENTENCES[want.origin][want.question]
+    return sentence.format_map(_Parts(want, partition, again or partition, alone=alone))
+
+
+def saved_means(wants: Iterable[Want]) -> dict[tuple[Artefact, ...], str]:
+    """Return what exists only if somebody saved it then, by the kinds of evidence that one way to an answer asks for.
+
+    Args:
+        wants: the questions.
+    """
+    of_kind: dict[tuple[Artefact, ...], set[int]] = {}
+    for way in (way for want in wants for way in want.ways):
+        of_kind.setdefault(way.artefacts, set()).update(way.brokers)
+    return {
+        kinds: words.format(whose=f" of {brokers_text(sorted(of_kind[kinds]))}" if of_kind[kinds] else "")
+        for kinds, words in _MEANS.items()
+        if kinds in of_kind
+    }
 
 
 def want_texts(wants: Sequence[Want], partition: str) -> tuple[str, ...]:
@@ -314,10 +360,10 @@ def want_texts(wants: Sequence[Want], partition: str) -> tuple[str, ...]:
     return tuple(want_text(want, partition) for want in wants)
 
 
-def names_partition(want: Want) -> bool:
-    """Return whether a want's sentence names its partition."""
-    parts = _Parts(want, "", "")
-    _SENTENCES[want.origin][want.question].format_map(parts)
+def names_partition(want: Want, *, alone: bool = False) -> bool:
+    """Return whether a want's sentence names its partition, or its question ``alone`` does."""
+    parts = _Parts(want, "", "", alone=alone)
+    (SAVED[want.question] if alone else _SENTENCES[want.origin][want.question]).format_map(parts)
     return parts.asked
 
 
@@ -328,8 +374,8 @@ class _Parts(dict[str, str]):
         asked: whether the sentence has named its partition.
     """
 
-    def __init__(self, want: Want, partition: str, again: str) -> None:
-        super().__init__()
+    def __init__(self, want: Want, partition: str, again: str, *, alone: bool = False) -> None:
+        super().__init__({"or_else": ""} if alone else {})
         self._want, self._names = want, [again, partition]
         self.asked = False
 
@@ -409,10 +455,6 @@ def verb(want: Want) -> str:
     return "find out" if want.origin is Origin.FILES and want.question in OF_COMMITS else "look for"
 
 
-OF_COMMITS = frozenset({Question.HIGH_WATERMARK_BEFORE, Question.COMMITTED_BEFORE, Question.COMMITTED_BEFORE_NEW_LOG})
-"""Questions about what a leader had committed: their sentences begin with the question."""
-
-
 def _witness(want: Want) -> str:
     return "" if Artefact.PARTITION_LOGGER in want.artefacts else f"{{owner}} {all_of(want.artefacts)}: "
 
@@ -420,11 +462,32 @@ def _witness(want: Want) -> str:
 def _or_else(want: Want) -> str:
     if Artefact.PARTITION_LOGGER not in want.artefacts:
         return ""
-    where = ", or those in its log directory that failed" if Artefact.FAILED_LOG_DIRECTORY in want.artefacts else ""
+    where = "; its log directory that failed" if Artefact.FAILED_LOG_DIRECTORY in want.artefacts else ""
     return (
-        ". Any one of these shows it: {clients} of {partition}; {owner} replication-offset-checkpoint or segments as "
-        f"somebody copied them then{where}; its log of then with kafka.cluster.Partition at DEBUG"
+        ". Any one of these shows it. Brokers may still have: __consumer_offsets-*, with the positions of groups in "
+        f"{{partition}}{where}. Only if somebody saved it: {{owner}} replication-offset-checkpoint or segments of "
+        "then; its log of then with kafka.cluster.Partition at DEBUG; offsets that producers had acknowledged; metrics"
     )
+
+
+_COPY = "a copy of {what}{{whose}} from that time: a backup, or a snapshot of a volume"
+_LOG = "server.log{{whose}} of that time with {what}"
+_PARTITION, _FETCHER = Artefact.PARTITION_LOGGER, Artefact.FETCHER_LOGGER
+
+_MEANS: Mapping[tuple[Artefact, ...], str] = MappingProxyType(
+    {
+        (Artefact.HW_CHECKPOINT,): _COPY.format(what=Artefact.HW_CHECKPOINT),
+        (Artefact.SEGMENTS,): _COPY.format(what=Artefact.SEGMENTS),
+        (_PARTITION,): _LOG.format(what=f"{_PARTITION} at DEBUG or TRACE"),
+        (_PARTITION, _FETCHER): _LOG.format(what=f"{_PARTITION} and {_FETCHER} at TRACE"),
+        (_FETCHER,): _LOG.format(what=f"{_FETCHER} at TRACE"),
+        (Artefact.CLIENTS,): (
+            "metrics of kafka_exporter or kminion, or what applications logged of offsets: that producers had "
+            "acknowledged, or that consumers read"
+        ),
+    }
+)
+"""Words for evidence that exists only if somebody saved it, by the kinds that one way to an answer asks for."""
 
 
 def _segments_again(want: Want) -> str:

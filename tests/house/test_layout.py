@@ -89,6 +89,7 @@ REGISTRIES: tuple[tuple[str, str, dict[str, str]], ...] = (
             "answer": "the first sentences of every report for people",
             "incidents": "findings put together, for several reports",
             "collecting": "what to collect, for several reports",
+            "wishes": "what to collect, for a terminal",
             "tally": "counts of rules, for several reports",
             "titles": "names of partitions and titles of findings, for several reports",
             "groups": "partitions to which the same happened, and their steps, for several reports",

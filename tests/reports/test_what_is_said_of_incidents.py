@@ -18,7 +18,6 @@ from forensics.replay.committed.proof import losses
 from forensics.replay.timeline import timeline
 from forensics.reports import html, markdown, timeline_text
 from forensics.reports.answer import Tone, answers
-from forensics.reports.collecting import commands, only_if_saved, wanted
 from forensics.reports.groups import same_elsewhere
 from forensics.reports.html import figures, lanes
 from forensics.reports.html.answer import answer
@@ -44,19 +43,6 @@ Scanned = Callable[[Path], Result]
 LOST = "committed-data-lost"
 NO_CLEAN_STOP = "no line before shows a clean stop of"
 NOT_ENDED = "and no line shows that it ended that cleanly"
-
-
-@pytest.fixture
-def case(scanned: Scanned) -> Callable[[str], Result]:
-    """The result of a recorded cluster, by its name."""
-
-    def judged(name: str) -> Result:
-        found = next((folder / name for folder in (INCIDENTS, EVIDENCE) if (folder / name).is_dir()), None)
-        if found is None:
-            pytest.skip(f"{name} is not recorded here")
-        return scanned(found)
-
-    return judged
 
 
 def of(result: Result, name: str, rule: str, *, incarnation: int = 0) -> Finding:
@@ -257,18 +243,6 @@ def test_many_partitions_are_listed_first(case: Callable[[str], Result]) -> None
     assert "Cause the same as for vol-4, see above" in text
 
 
-def test_what_nobody_can_collect_any_more_stands_apart(case: Callable[[str], Result]) -> None:
-    """A level of a logger that was not set then, and a checkpoint file as it was before a restart."""
-    text = render(case("jbod-3.9.1"), width=200)
-    can, _, cannot = text.partition("Collect this to get an answer:")[2].partition(
-        "only if somebody saved it at that time:"
-    )
-    assert cannot
-    assert "at DEBUG" not in can
-    assert "tar czf" in can
-    assert "kafka.cluster.Partition at DEBUG" in cannot
-
-
 def test_no_leaders_log_ends_below_its_high_watermark(case: Callable[[str], Result]) -> None:
     """Broker 1 led solo-0 with high watermark 633, and no line stated its log end offset since its log was empty."""
     result = case("jbod-3.9.1")
@@ -415,19 +389,6 @@ def test_every_rule_is_in_one_row_of_the_table(name: str, case: Callable[[str], 
     unknown = {rule.id for rule in RULES if any(rule.id in row for row in rows if row.startswith("  unknown"))}
     (_, _, told) = " ".join(map(str.strip, lines[:8])).partition("Also: loss of committed data cannot be ruled out")
     assert f"; {len(unknown) - 1} other rules have no answer in some partitions" in told
-
-
-@pytest.mark.parametrize("name", ["rackloss-3.9.1", "bitrot-3.9.1"])
-def test_what_the_list_asks_of_a_broker_is_in_its_command(name: str, case: Callable[[str], Result]) -> None:
-    result = case(name)
-    found = [one for one in wanted(result) if not only_if_saved(one.want)]
-    lines = {command.where: command.line for command in commands(result, found)}
-    for one in found:
-        for broker in one.want.ways[0].brokers:
-            for part in one.partitions:
-                assert f"/srv/kafka/broker-{broker}/data/{part.history.name}" in lines[f"on broker {broker}"], one.want
-    # The logs of all brokers are whole in this evidence, so none is asked for again.
-    assert not any("server.log" in one.want.artefacts for one in found)
 
 
 def test_a_controller_is_no_broker(case: Callable[[str], Result]) -> None:

@@ -136,7 +136,7 @@ def test_every_cause_has_words_for_another_system() -> None:
 
 
 def test_every_artefact_is_known_by_kinds_of_line_or_by_people() -> None:
-    people = {Artefact.CLIENTS, Artefact.OPERATORS, Artefact.SETTINGS}
+    people = {Artefact.CLIENTS, Artefact.GROUP_POSITIONS, Artefact.OPERATORS, Artefact.SETTINGS}
     assert {one for one in Artefact if not trace_wording.kinds_text([one])} == people
     kinds = {kind for one in Artefact for kind in re.findall(r"[a-z_]+", trace_wording.kinds_text([one]))}
     assert kinds - {"lines", "of", "kind", "and"} <= {kind.value for kind in OF_KIND}

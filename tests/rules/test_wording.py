@@ -20,7 +20,7 @@ Scanned = Callable[[Path], Result]
 CALLED = {
     Artefact.LISTING: ("a listing of", "list it"),
     Artefact.DATA_DIRECTORY: ("data director", "the files of"),
-    Artefact.CLIENTS: ("committed consumer offsets", "how far consumers can read"),
+    Artefact.CLIENTS: ("offsets", "how far consumers can read"),
     Artefact.OPERATORS: ("what was done to",),
     Artefact.SEGMENTS: ("segment",),
     Artefact.SERVER_LOG: ("server.log", "complete logs"),
@@ -76,11 +76,15 @@ def test_a_sentence_names_its_partition_once_and_then_says_it() -> None:
     )
     assert want_text(want, "2 partitions", "it") == (
         "how far broker 1 (leader of epoch 3) had committed before its log was created again. Any one of these shows "
-        "it: committed consumer offsets (__consumer_offsets-* of any broker) or acknowledged producer offsets of 2 "
-        "partitions; broker 1's replication-offset-checkpoint or segments as somebody copied them then; its log of "
-        "then with kafka.cluster.Partition at DEBUG"
+        "it. Brokers may still have: __consumer_offsets-*, with the positions of groups in 2 partitions. Only if "
+        "somebody saved it: broker 1's replication-offset-checkpoint or segments of then; its log of then with "
+        "kafka.cluster.Partition at DEBUG; offsets that producers had acknowledged; metrics"
     )
     assert names_partition(want)
+    assert want_text(want, "2 partitions", "it", alone=True) == (
+        "how far broker 1 (leader of epoch 3) had committed before its log was created again"
+    )
+    assert not names_partition(want, alone=True)
     assert not names_partition(Want(Question.ITS_LINES, (of([1], Artefact.SERVER_LOG),)))
 
 

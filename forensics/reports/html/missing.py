@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from forensics.case import Origin
@@ -11,6 +11,7 @@ from forensics.replay.lineage import Range
 from forensics.reports import collecting
 from forensics.reports.answer import present
 from forensics.reports.html.wording import Namer, namer, number, offsets, plain
+from forensics.reports.titles import first_names
 from forensics.result import Partition, Result
 from forensics.rules import ranks
 from forensics.rules.finding import Verdict
@@ -18,20 +19,15 @@ from forensics.rules.trace_wording import kinds_text
 from forensics.rules.wants import Artefact, Collect, Want
 from forensics.rules.wording import CLIENTS, want_text
 
-ROWS, SENTENCES, NAMED, SPANS, COMMANDS = 24, 12, 3, 3, 12
-"""Rows of the table, wants in sentences, partitions and spans named in a row, and commands shown."""
+ROWS, SENTENCES, NAMED, SPANS, COMMANDS, QUESTIONS = 24, 12, 3, 3, 12, 4
+"""Rows of the table, wants in sentences, partitions and spans named in a row, commands and questions shown."""
 
 _SPOKEN = {
-    Artefact.PARTITION_LOGGER: "server.log with kafka.cluster.Partition at DEBUG",
-    Artefact.FETCHER_LOGGER: "server.log with kafka.server.ReplicaFetcherThread at TRACE",
     Artefact.DATA_DIRECTORY: "the partition's data directory",
     Artefact.CLIENTS: CLIENTS,
     Artefact.OPERATORS: "what operators did, and when",
 }
 """Artefacts that are no file of that name."""
-
-_KEPT = ", only if someone kept a copy from before the restart"
-"""The words after a file that cannot be collected now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,17 +70,34 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
+class Saved:
+    """Questions that only what somebody saved answers.
+
+    Attributes:
+        answered: which of it answers them, by their letters, as the beginning of a sentence.
+        questions: the first of them, each with its partitions; ``more`` is how many are left out.
+    """
+
+    answered: str
+    questions: tuple[tuple[str, str], ...]
+    more: int
+
+
+@dataclass(frozen=True, slots=True)
 class Missing:
     """Everything that would settle an open question.
 
     Attributes:
-        rows: the table; ``more`` is how many rows are left out.
+        rows: the table of what brokers still have; ``more`` is how many rows are left out.
+        means: what exists only if somebody saved it, with a letter each, and ``saved`` what that answers.
         asked: the first wants in sentences; ``asked_more`` is how many are left out.
         commands: shell commands that collect the files, one a broker.
     """
 
     rows: tuple[Row, ...]
     more: int
+    means: tuple[tuple[str, str], ...]
+    saved: tuple[Saved, ...]
     asked: tuple[Asked, ...]
     asked_more: int
     commands: tuple[collecting.Command, ...]
@@ -93,7 +106,6 @@ class Missing:
 @dataclass(slots=True)
 class _Gathered:
     way: Collect
-    saved: bool = False
     origin: Origin = Origin.FILES
     instead: dict[str, None] = field(default_factory=dict)
     spans: dict[str, None] = field(default_factory=dict)
@@ -105,18 +117,33 @@ def missing(result: Result) -> Missing:
     """Return what is missing, what most partitions need first."""
     called = namer([p.history.cluster for p in result.partitions])
     rows = _gathered(result, called)
-    ordered = sorted(rows.items(), key=lambda item: (item[1].saved, -len(item[1].partitions)))
-    asked = _asked(result, called)
+    ordered = sorted(rows.items(), key=lambda item: -len(item[1].partitions))
+    asked, found = _asked(result, called), collecting.wanted(result)
+    saved = collecting.saved(found)
     return Missing(
         _linked(_row(key, row) for key, row in ordered[:ROWS]),
         max(len(ordered) - ROWS, 0),
+        tuple((letter, plain(text)) for letter, text in saved.means.items()),
+        tuple(_saved(letters, some, called) for letters, some in saved.asked),
         tuple(asked[:SENTENCES]),
         max(len(asked) - SENTENCES, 0),
         tuple(
             collecting.Command(plain(one.where), plain(one.line))
-            for one in collecting.commands(result, collecting.wanted(result))[:COMMANDS]
+            for one in collecting.commands(result, found)[:COMMANDS]
         ),
     )
+
+
+def _saved(letters: tuple[str, ...], asked: Sequence[collecting.Wanted], called: Namer) -> Saved:
+    """Return the questions that some of what somebody saved answers."""
+    questions = []
+    for one in asked[:QUESTIONS]:
+        names = list(dict.fromkeys(called(partition.history) for partition in one.partitions))
+        many = (f"{number(len(names))} partitions", "it")
+        text = want_text(one.want, *(many if len(names) > 1 else names[:1]), alone=True)
+        questions.append((plain(text), first_names(names, NAMED)))
+    answered = collecting.answered(letters, len(asked))
+    return Saved(answered, tuple(questions), max(len(asked) - QUESTIONS, 0))
 
 
 def _linked(rows: Iterable[Row]) -> tuple[Row, ...]:
@@ -131,16 +158,15 @@ def _linked(rows: Iterable[Row]) -> tuple[Row, ...]:
 
 def _gathered(result: Result, called: Namer) -> dict[tuple[object, ...], _Gathered]:
     """Return what to collect by cluster, brokers and files."""
+    positions = collecting.with_positions(result)
     several = len({p.history.cluster for p in result.partitions}) > 1
     rows: dict[tuple[object, ...], _Gathered] = {}
     for partition in present(result):
         cluster = partition.history.cluster if several else None
-        for rule, want in _wants(partition):
+        for rule, want in _still(positions, partition):
             way = next(iter(want.ways), Collect((), want.replicas))
-            saved = collecting.only_if_saved(want)
             row = rows.setdefault(
-                (cluster, way.brokers, way.artefacts, saved, want.origin),
-                _Gathered(way, saved=saved, origin=want.origin),
+                (cluster, way.brokers, way.artefacts, want.origin), _Gathered(way, origin=want.origin)
             )
             row.instead.update(dict.fromkeys(_files(other, want.origin) for other in want.ways[1:]))
             row.spans[_span(want)] = None
@@ -158,6 +184,15 @@ def _wants(partition: Partition) -> list[tuple[str, Want]]:
     ]
 
 
+def _still(positions: Mapping[str | None, tuple[int, ...]], partition: Partition) -> list[tuple[str, Want]]:
+    """Return what brokers still have that would answer a question, with the rule that asks it."""
+    return [
+        (rule, one)
+        for rule, want in _wants(partition)
+        for one in (collecting.kept(positions, partition, want) if collecting.only_if_saved(want) else [want])
+    ]
+
+
 def _row(key: tuple[object, ...], row: _Gathered) -> Row:
     cluster, numbers, *_ = key
     where = f" of {plain(cluster_text(str(cluster)))}" if cluster is not None else ""
@@ -168,7 +203,7 @@ def _row(key: tuple[object, ...], row: _Gathered) -> Row:
     places = ranks()
     return Row(
         (ids or "any") + where,
-        (_files(row.way, row.origin) or "anything about it") + (_KEPT if row.saved else ""),
+        _files(row.way, row.origin) or "anything about it",
         ", or ".join(one for one in row.instead if one),
         "; ".join(spans[:SPANS]) + rest,
         tuple(named[:NAMED]),
@@ -207,13 +242,14 @@ def _offsets(first: int, end: int | None) -> str:
 
 def _asked(result: Result, called: Namer) -> list[Asked]:
     """Return each want once for all partitions that have it; what most need comes first."""
+    positions = collecting.with_positions(result)
     first: dict[Want, tuple[str, str]] = {}
     rules: dict[Want, dict[str, None]] = {}
     where: dict[Want, set[str]] = {}
     uses: dict[Want, int] = {}
     for partition in present(result):
         name = called(partition.history)
-        for rule, want in _wants(partition):
+        for rule, want in _still(positions, partition):
             first.setdefault(want, (want_text(want, partition.history.name), name))
             rules.setdefault(want, {})[rule] = None
             where.setdefault(want, set()).add(name)

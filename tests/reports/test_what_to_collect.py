@@ -1,0 +1,69 @@
+"""Lists of what to collect: what brokers still have, and what exists only if somebody saved it."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Callable
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+from forensics.reports.collecting import commands, only_if_saved, saved, still, wanted, with_positions
+from forensics.reports.text import render
+from forensics.result import Result
+from forensics.rules.wants import Question
+from forensics.rules.wording import SAVED
+
+
+def test_what_nobody_can_collect_any_more_stands_apart(case: Callable[[str], Result]) -> None:
+    """A level of a logger that was not set then, and a checkpoint file as it was before a restart."""
+    text = render(case("jbod-3.9.1"), width=200)
+    can, _, cannot = text.partition("Collect this to get an answer:")[2].partition(
+        "only if somebody saved it at that time:"
+    )
+    assert cannot
+    assert "at DEBUG" not in can
+    assert "tar czf" in can
+    assert cannot.count("kafka.cluster.Partition at DEBUG") == 1
+    assert cannot.count("a copy of segments of brokers 1 and 3 from that time") == 1
+    # Positions of groups are on brokers now, and so is the disk that failed.
+    assert "__consumer_offsets-* of brokers 1, 2 and 3, before compaction removes older positions: " in can
+    assert "broker 1's log directory that failed, if it can be read: " in can
+    assert "-name '__consumer_offsets-*'" in can
+    assert "__consumer_offsets-*" not in cannot
+
+
+def test_each_question_of_that_time_has_letters_that_answer_it(case: Callable[[str], Result]) -> None:
+    found = wanted(case("jbod-3.9.1"))
+    some = saved(found)
+    assert [*some.means] == ["a", "b", "c", "d"]
+    assert [letters for letters, _ in some.asked] == [("a", "b", "c", "d"), ("b", "c")]
+    asked = [one.want for _, group in some.asked for one in group]
+    assert sorted(map(repr, asked)) == sorted(repr(one.want) for one in found if only_if_saved(one.want))
+    assert {one.question for one in asked} <= {*SAVED}
+
+
+def test_positions_that_cannot_answer_are_not_asked_for(case: Callable[[str], Result]) -> None:
+    """Groups commit no leader epoch before 2.1 (KIP-320), and what the evidence has needs no collecting."""
+    result = case("jbod-3.9.1")
+    assert {*with_positions(result).values()} == {(1, 2, 3)}
+    old = replace(result.case, everyone=tuple(replace(one, version="2.0.1") for one in result.case.everyone))
+    assert with_positions(replace(result, case=old)) == {}
+    there = result.case.sources.with_columns(path=pl.lit("broker-1/data/__consumer_offsets-7/00000000000000000000.log"))
+    assert with_positions(replace(result, case=replace(result.case, sources=there))) == {}
+
+
+@pytest.mark.parametrize("name", ["rackloss-3.9.1", "bitrot-3.9.1"])
+def test_what_the_list_asks_of_a_broker_is_in_its_command(name: str, case: Callable[[str], Result]) -> None:
+    result = case(name)
+    found = still(wanted(result))
+    lines = {command.where: command.line for command in commands(result, found)}
+    for one in found:
+        for broker in one.want.ways[0].brokers:
+            for part in one.partitions if one.want.question is not Question.GROUPS_HAD_READ else ():
+                folder = f"/srv/kafka/broker-{broker}/data/{part.history.name}"
+                packed = lines[f"on broker {broker}"].split()
+                assert any(fnmatch.fnmatchcase(folder, name) for name in packed), one.want
+    # The logs of all brokers are whole in this evidence, so none is asked for again.
+    assert not any("server.log" in one.want.artefacts for one in found)
