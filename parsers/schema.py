@@ -34,6 +34,7 @@ class Kind(StrEnum):
     BROKER_FENCED = "broker_fenced"  # replica = broker that lost its session
     BROKER_UNFENCED = "broker_unfenced"  # KRaft: replica = broker that may lead and be in ISRs again
     BROKER_REGISTERED = "broker_registered"  # replica = broker, offset = broker epoch
+    BROKER_CAUGHT_UP = "broker_caught_up"  # KRaft: replica = broker that has read the record of its registration
     DIR_FAILED = "dir_failed"  # log_dir
     DIR_EMPTY = "dir_empty"  # a starting process found no log in it; log_dir
     STORAGE_ERROR = "storage_error"  # reading or writing failed; log_dir, which then goes offline; detail = at what
@@ -41,6 +42,7 @@ class Kind(StrEnum):
     LOGS_NOT_CLOSED = "logs_not_closed"  # a stopping broker could not close a log; detail = the exception
     # -- loading a log ----------------------------------------------------------------------------------------------
     LOG_LOADED = "log_loaded"  # leo, log_start where printed; detail = how many segments, or that it was moved
+    METADATA_LOADED = "metadata_loaded"  # KRaft: leo of the metadata log as a process loaded or truncated it; log_dir
     LOG_CREATED = "log_created"  # a new, empty log
     LOG_COPIED = "log_copied"  # to another directory of its broker, not in use there yet
     LOG_MOVED = "log_moved"  # the copy takes its place

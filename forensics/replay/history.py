@@ -287,6 +287,7 @@ class ShortenedLog:
         cause: event after which the log was shorter.
         dir_failed: its log directory had failed before.
         dir_empty: line that its log directory held no log as its process started, or None.
+        dir_older: lines that show that the directory is older than the process before had left it.
     """
 
     replica: int
@@ -300,6 +301,7 @@ class ShortenedLog:
     fetched_by: int | None = None
     dir_failed: bool = False
     dir_empty: Ref | None = None
+    dir_older: tuple[Ref, ...] = ()
 
     @property
     def failure(self) -> Ref | None:

@@ -25,7 +25,7 @@ from forensics.replay.coverage import LinesAtHand, Printed
 from forensics.replay.facts.compaction import with_skipped
 from forensics.replay.facts.deleted_segments import DeletedSegment, deleted_segments
 from forensics.replay.facts.deletions import deletions, log_starts, stated_starts
-from forensics.replay.facts.dir_failures import Failures, failures, with_failures
+from forensics.replay.facts.dir_failures import DirectoryLines, failures, with_directory_lines
 from forensics.replay.facts.directory import Disk, Ref, newest_magic
 from forensics.replay.facts.disks import disks
 from forensics.replay.facts.events import PROGRESS, Event
@@ -50,6 +50,7 @@ from forensics.replay.facts.partition_lines import (
 )
 from forensics.replay.facts.partition_rows import lagging, partition_rows
 from forensics.replay.facts.printed_hws import PrintedHw, printed_hws
+from forensics.replay.facts.put_back_dirs import put_back
 from forensics.replay.facts.refusals import Complaint, complaints
 from forensics.replay.facts.scrapes import EndSeries, Series, scraped_ends, scrapes
 from forensics.replay.facts.trace_lines import OfBrokers
@@ -217,7 +218,7 @@ class _Read:
         of_id: incarnation, by topic, partition and topic id.
         own, of_cluster, nodes: events by place and broker: about the broker's own replica, by controllers and metadata
             caches, in nodes of ZooKeeper.
-        processes, failures: each broker's lines about its processes, and about log directories that failed.
+        processes, directories: each broker's lines about its processes, and about its log directories.
         homes: by place and broker, the log directories that lines name.
         complaints: by place, as ``PartitionFacts`` has them.
         sessions: by controller, its lines about brokers' sessions.
@@ -251,7 +252,7 @@ class _Read:
     of_cluster: Mapping[tuple[str, int, int, int], list[Event]]
     nodes: Mapping[tuple[str, int, int, int], list[Event]]
     processes: Mapping[int, list[Event]]
-    failures: Failures
+    directories: DirectoryLines
     homes: Homes
     complaints: Mapping[Place, list[Complaint]]
     sessions: Mapping[int, Sequence[SessionLine]]
@@ -330,7 +331,7 @@ class _Read:
             of_cluster=by_broker[1],
             nodes=by_broker[2],
             processes=of_processes(case),
-            failures=failures(case),
+            directories=_of_directories(case),
             homes=homes(rows),
             complaints=complained,
             sessions=broker_sessions(case.observations),
@@ -412,7 +413,7 @@ class _Read:
             events |= {broker: [] for broker in named & self.case.complete - events.keys()}
         for broker in events.keys() & self.processes.keys():
             events[broker] = sorted((*events[broker], *self.processes[broker]))
-        return events | with_failures(place, events, self.failures, self.homes, self.case)
+        return events | with_directory_lines(place, events, self.directories, self.homes, self.case)
 
     def _facts(
         self, place: Place, files: Mapping[int, Disk], events: Mapping[int, Sequence[Event]], members: Iterable[int]
@@ -496,6 +497,14 @@ class _Read:
             other = of is not None and of.of_other_system
             self.brokers[key] = BrokerFacts(known or protocol.of(of, magic), lines, other)
         return self.brokers[key]
+
+
+def _of_directories(case: Case) -> DirectoryLines:
+    """Return each broker's lines about log directories that failed, were empty, or were found older, in their order."""
+    failed, older = failures(case), put_back(case)
+    return {
+        broker: sorted((*failed.get(broker, ()), *older.get(broker, ()))) for broker in failed.keys() | older.keys()
+    }
 
 
 def _has_data(history: History) -> bool:

@@ -184,6 +184,12 @@ def _alike(history: History) -> dict[tuple[int, int, int], list[Truncation]]:
     return found
 
 
+OLDER_DIRECTORY = (
+    "started with an older data directory: the metadata log in it ended before the record of the registration of an "
+    "earlier process, which had read that record"
+)
+
+
 def shortened_fact(shortened: ShortenedLog) -> Fact:
     """Return a fact: a log that was found shorter."""
     end = f"{shortened.end}" if shortened.before.is_exact else f"at least {shortened.end}"
@@ -223,14 +229,17 @@ def found_shorter(shortened: ShortenedLog) -> tuple[Fact, ...]:
 def shortened_facts(shortened: ShortenedLog) -> tuple[Fact, ...]:
     """The facts of a log that was shorter after a restart, after the line that states its length before, if any.
 
-    The line that its directory held no log gives the reason, but is no proof: it names no partition.
+    Lines about its directory as a whole give the reason, but are no proof: they name no partition.
     """
     before = next(iter(shortened.before.because), None)
-    empty = "found no log in its log directory as it started"
-    why = (
-        (Fact(empty, broker=shortened.replica, refs=(shortened.dir_empty,), states=States.CONTEXT),)
-        if shortened.dir_empty is not None
-        else ()
+    empty = (shortened.dir_empty,) if shortened.dir_empty is not None else ()
+    why = tuple(
+        Fact(what, broker=shortened.replica, refs=refs, states=States.CONTEXT)
+        for what, refs in (
+            ("found no log in its log directory as it started", empty),
+            (OLDER_DIRECTORY, shortened.dir_older),
+        )
+        if refs
     )
     came_back = (*held_facts(shortened), *why, *found_shorter(shortened))
     if before is None or before in shortened.refs or shortened.before.implied:

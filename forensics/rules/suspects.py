@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from forensics.replay.signs.sign import Sign
 from forensics.rules.causes import CauseId
+from forensics.rules.story import OLDER_DIRECTORY
 from forensics.rules.suspect import (
     BY_EPOCH,
     CLOCKS,
@@ -43,6 +44,10 @@ def _removed(template: Suspect) -> tuple[Suspect, ...]:
     )
 
 
+_LOOK_FOR_DIRECTORY = (
+    "look for the data directory that broker {replica} used before: on a disk that is not mounted, under another name, "
+    "or in a snapshot of the volume"
+)
 _ISR_KEPT = ("start or wipe {holders} before its directory is copied",)
 
 SUSPECTS: tuple[Suspect, ...] = (
@@ -196,6 +201,18 @@ SUSPECTS: tuple[Suspect, ...] = (
         "found corruption when it recovered its log, and truncated the log to {first}",
         ("nothing from offset {first} on had been committed",),
         cause=CauseId.CORRUPT_BATCH,
+    ),
+    Suspect(
+        Sign.LED_WITH_OLDER_DIRECTORY,
+        "committed-data-lost",
+        "broker {replica} restarted with a data directory that is older than the one it had used before, loaded its "
+        "log with log end offset {first}, and became leader ({role}) next: if it had committed records from offset "
+        "{first} on, they are lost",
+        OLDER_DIRECTORY + ". Its log ended at {first}",
+        ("nothing from offset {first} on had been committed",),
+        settle=(_LOOK_FOR_DIRECTORY,),
+        do_not=("delete or mount over any volume of broker {replica} before that",),
+        cause=CauseId.STALE_DIRECTORY,
     ),
     *_removed(
         Suspect(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parsers.messages.catalogue import Example, Message, Variant
+from parsers.messages.catalogue import Each, Example, Message, Variant
 from parsers.messages.patterns import LOG_PREFIX, ORDERS, TP, metadata
 from parsers.schema import Kind
 
@@ -104,6 +104,36 @@ MESSAGES: tuple[Message, ...] = (
                     ),
                 ),
             ),
+            # Of the metadata log: a line about the node as a whole, so its row names no partition.
+            Variant(
+                since="2.7",
+                until=None,
+                regex=(
+                    r"^\[[A-Za-z]*Log[A-Za-z]* partition=(?:__cluster_|@)metadata-0, dir=[^\]]+\] Loading producer "
+                    r"state till offset [0-9]+"
+                ),
+                source_ref="2.8.2 Log:964, 3.6.2 UnifiedLog:2120, 4.1.1 UnifiedLog",
+                own_row=False,
+                each=(
+                    Each(
+                        r"dir=(?P<log_dir>[^\]]+)\] Loading producer state till offset (?P<leo>[0-9]+)",
+                        Kind.METADATA_LOADED,
+                    ),
+                ),
+                examples=(
+                    Example(
+                        "[LogLoader partition=__cluster_metadata-0, dir=/srv/kafka/broker-1/data] Loading producer "
+                        "state till offset 104",
+                        ({"kind": "metadata_loaded", "log_dir": "/srv/kafka/broker-1/data", "leo": 104},),
+                        "real",
+                    ),
+                    Example(
+                        "[Log partition=@metadata-0, dir=/tmp/kraft-logs] Loading producer state till offset 40 with "
+                        "message format version 2",
+                        ({"kind": "metadata_loaded", "log_dir": "/tmp/kraft-logs", "leo": 40},),
+                    ),
+                ),
+            ),
             Variant(
                 since="1.0",
                 until="3.9",
@@ -118,19 +148,6 @@ MESSAGES: tuple[Message, ...] = (
                         "offset 0 with message format version 2",
                         ({**ORDERS, "log_dir": "/srv/kafka/broker-2/data", "leo": 0, "offset": 2},),
                         "real",
-                    ),
-                    Example(
-                        "[Log partition=@metadata-0, dir=/tmp/kraft-logs] Loading producer state till offset 40 with "
-                        "message format version 2",
-                        (
-                            {
-                                "topic": "__cluster_metadata",
-                                "partition": 0,
-                                "log_dir": "/tmp/kraft-logs",
-                                "leo": 40,
-                                "offset": 2,
-                            },
-                        ),
                     ),
                 ),
             ),

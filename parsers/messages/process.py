@@ -222,6 +222,33 @@ MESSAGES: tuple[Message, ...] = (
             ),
         ),
     ),
+    # The record of a registration is at the offset that is its broker epoch (KIP-631).
+    Message(
+        id="V-04c",
+        kind=Kind.BROKER_CAUGHT_UP,
+        literal="The broker has caught up. Transitioning from STARTING to RECOVERY",
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="2.8",
+                until=None,
+                regex=(
+                    r"^\[BrokerLifecycleManager id=(?P<witness>(?P<replica>[0-9]+))[^\]]*\] The broker has caught up\. "
+                    r"Transitioning from STARTING to RECOVERY"
+                ),
+                source_ref="3.6.2 BrokerLifecycleManager:404",
+                examples=(
+                    Example(
+                        "[BrokerLifecycleManager id=2] The broker has caught up. Transitioning from STARTING to "
+                        "RECOVERY.",
+                        ({"witness": 2, "replica": 2},),
+                        "real",
+                    ),
+                ),
+            ),
+        ),
+    ),
     # After a start, or after its ZooKeeper session expired.
     Message(
         id="V-05",

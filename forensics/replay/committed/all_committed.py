@@ -24,7 +24,7 @@ from forensics.replay.leadership.elections import (
 from forensics.replay.lineage import UNKNOWN
 from forensics.replay.protocol import Answer
 from forensics.replay.quorum.voting import has_all
-from forensics.replay.roles.log_ends import is_after_crash, log_end
+from forensics.replay.roles.log_ends import log_end, may_have_lost_end
 from forensics.replay.roles.steps import StepKind
 
 if TYPE_CHECKING:
@@ -113,14 +113,14 @@ def _reached_start(history: History, broker: int, epoch: Epoch, after: Epoch) ->
 def may_have_lost_tail(history: History, leader: int, before: Epoch, after: Epoch) -> bool:
     """Return whether the end of the leader's log may be gone without a trace.
 
-    This is possible if the leader restarted after an unclean stop, or with an empty log. It is excluded if a log line
-    shows the log end offset before, or if no more can have been committed than the log it found.
+    This is possible if the leader restarted after an unclean stop, with an older directory, or with an empty log. It is
+    excluded if a log line shows the log end offset before, or if no more can have been committed than the log it found.
     """
     spans = history.role_spans.get(leader, [])
     turns = _epochs_in_turn(history).get(leader, _NO_TURNS)
     since = [at for at in turns.between(before.epoch, after.epoch) if max(turns.epochs[at : at + 2]) >= before.epoch]
     at_risk = [at for at in since if not _over(spans, at, before) and not rejoined_isr(history, spans, at, before)]
-    ends = [end for at in at_risk for end in _ends_after_crash(spans[at], led=leader == before.leader)]
+    ends = [end for at in at_risk for end in _ends_found_short(spans[at], led=leader == before.leader)]
     ends += [end for at in at_risk if (end := _end_without_load(spans, at)) is not None]
     return any(not _bounded(history, leader, before, after, end) for end in ends)
 
@@ -154,8 +154,9 @@ def _epochs_in_turn(history: History) -> dict[int, _Turns]:
     return {broker: _Turns(own, all(map(le, own, own[1:]))) for broker, own in found.items()}
 
 
-def _ends_after_crash(role_span: RoleSpan, *, led: bool) -> list[int]:
-    """Return log end offsets found after a crash in a role, where no line shows the one before it.
+def _ends_found_short(role_span: RoleSpan, *, led: bool) -> list[int]:
+    """Return log end offsets found in a role after a crash, or in an older directory, where no line shows the one
+    before.
 
     Args:
         role_span: the role.
@@ -164,7 +165,7 @@ def _ends_after_crash(role_span: RoleSpan, *, led: bool) -> list[int]:
     return [
         step.target
         for step in role_span.steps
-        if (is_after_crash(step) or (led and step.kind is StepKind.CREATED)) and step.end is None
+        if (may_have_lost_end(step) or (led and step.kind is StepKind.CREATED)) and step.end is None
     ]
 
 

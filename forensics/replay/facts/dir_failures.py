@@ -17,8 +17,8 @@ from forensics.replay.facts.log_dir_moves import Homes
 from parsers.details import ALL_DIRS_FAILED
 from parsers.schema import Kind
 
-Failures = dict[int, list[tuple[Event, str]]]
-"""By broker, in its order: the event, and the directory that failed or was empty."""
+DirectoryLines = dict[int, list[tuple[Event, str]]]
+"""By broker, in its order: lines about a log directory as a whole, and the directory."""
 
 
 def of_directory() -> pl.Expr:
@@ -27,66 +27,66 @@ def of_directory() -> pl.Expr:
     return pl.col("kind").is_in(kinds) & pl.col("topic").is_null() & pl.col("log_dir").is_not_null()
 
 
-def failures(case: Case) -> Failures:
+def failures(case: Case) -> DirectoryLines:
     """Return the directories that each broker reports as failed or empty."""
     rows = case.observations.filter(of_directory() & pl.col("broker").is_not_null() & pl.col("run").is_not_null()).sort(
         "row"
     )
-    found: Failures = {}
+    found: DirectoryLines = {}
     for log_dir, *values in rows.select("log_dir", *as_values(COLUMNS)).iter_rows():
         event = Event._make(values)
-        found.setdefault(event.broker, []).append((event, _plain(log_dir)))
+        found.setdefault(event.broker, []).append((event, plain(log_dir)))
     return found
 
 
-def with_failures(
-    place: tuple[str, int, int], events: Mapping[int, Sequence[Event]], failed: Failures, homes: Homes, case: Case
+def with_directory_lines(
+    place: tuple[str, int, int], events: Mapping[int, Sequence[Event]], lines: DirectoryLines, homes: Homes, case: Case
 ) -> dict[int, list[Event]]:
-    """Add to each replica's events the failures of its log directory.
+    """Add to each replica's events the lines about its log directory.
 
     Args:
         place: topic, partition and incarnation.
         events: of the partition, by broker.
-        failed: failed and empty directories that brokers report.
+        lines: about directories: failed, empty, or older than their broker had left them.
         homes: for each replica, the log directory that its broker named.
         case: with the settings that brokers printed.
     """
     found = {}
-    for broker in sorted(events.keys() & failed.keys()):
+    for broker in sorted(events.keys() & lines.keys()):
         # A line that names the replica is better evidence.
         named = {event.run for event in events[broker] if event.kind == Kind.DIR_FAILED}
-        reported = [one for one in failed[broker] if one[0].kind == Kind.DIR_EMPTY or one[0].run not in named]
-        if gone := _of_replica(reported, homes.get((*place, broker), ()), case.brokers[broker].log_dirs):
-            found[broker] = list(heapq.merge(events[broker], gone))
+        reported = [one for one in lines[broker] if one[0].kind != Kind.DIR_FAILED or one[0].run not in named]
+        if its := _of_replica(reported, homes.get((*place, broker), ()), case.brokers[broker].log_dirs):
+            found[broker] = list(heapq.merge(events[broker], its))
     return found
 
 
 def _of_replica(
-    failed: Sequence[tuple[Event, str]], homes: Sequence[tuple[int, int, str]], settings: Sequence[tuple[int, str]]
+    lines: Sequence[tuple[Event, str]], homes: Sequence[tuple[int, int, str]], settings: Sequence[tuple[int, str]]
 ) -> list[Event]:
-    """Return the failures of the directory that held a replica.
+    """Return the lines about the directory that held a replica.
 
     Args:
-        failed: failures that its broker reports.
+        lines: about directories of its broker.
         homes: process, row and log directory, for each change that its broker logged.
         settings: time and value of each ``log.dirs`` printed. A broker with one directory has all replicas in it.
     """
-    return [event for event, log_dir in failed if _held_it(event, log_dir, _home(event, homes, settings))]
+    return [event for event, log_dir in lines if _held_it(event, log_dir, _home(event, homes, settings))]
 
 
 def _held_it(event: Event, log_dir: str, home: str | None) -> bool:
-    """Return whether a failed directory held a replica: it is its home, or no line names that and all failed."""
+    """Return whether a directory held a replica: it is its home, or no line names that and all failed."""
     return log_dir == home if home is not None else ALL_DIRS_FAILED in (event.detail or "")
 
 
 def _home(event: Event, homes: Sequence[tuple[int, int, str]], settings: Sequence[tuple[int, str]]) -> str | None:
     before = [log_dir for _, row, log_dir in homes if row <= event.row]
     if before:
-        return _plain(before[-1])
+        return plain(before[-1])
     dirs = [dirs for time, dirs in settings if event.time is not None and time <= event.time]
-    return _plain(dirs[-1]) if dirs and "," not in dirs[-1] else None
+    return plain(dirs[-1]) if dirs and "," not in dirs[-1] else None
 
 
-def _plain(log_dir: str) -> str:
+def plain(log_dir: str) -> str:
     """Return a directory with slashes and without trailing separators, so that Windows paths compare equal."""
     return log_dir.strip().replace("\\", "/").rstrip("/")

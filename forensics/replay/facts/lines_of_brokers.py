@@ -60,6 +60,12 @@ def handles_request() -> pl.Expr:
     return (pl.col("message") == _HANDLED) & pl.col("topic").is_null() & pl.col("broker").is_not_null()
 
 
+def reads_metadata_log() -> pl.Expr:
+    """Filter for lines of a process of KRaft about its metadata log, which ``put_back_dirs`` and ``quorum`` read."""
+    kinds = [Kind.METADATA_LOADED.value, Kind.BROKER_CAUGHT_UP.value]
+    return pl.col("kind").is_in(kinds) & pl.col("broker").is_not_null()
+
+
 _SESSIONS: Final = (Kind.BROKER_FENCED, Kind.BROKER_UNFENCED, Kind.BROKER_REGISTERED)
 
 
@@ -83,6 +89,7 @@ READ: Final[tuple[Callable[[], pl.Expr], ...]] = (
     sends_requests,
     handles_request,
     sees_broker_session,
+    reads_metadata_log,
 )
 """Lines of which the replay reads each one. Of ``of_controllers`` the last line is enough."""
 

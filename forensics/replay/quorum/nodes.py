@@ -16,7 +16,7 @@ import polars as pl
 from forensics.case import Case
 from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.facts.events import Event, events, in_groups
-from forensics.replay.facts.lines_of_brokers import reports_start
+from forensics.replay.facts.lines_of_brokers import reads_metadata_log, reports_start
 from forensics.replay.quorum.copies import about_log
 from parsers.details import QUORUM_TRUNCATION
 from parsers.details import voters as listed_voters
@@ -24,7 +24,7 @@ from parsers.formats.log_directory import split_metadata_snapshot
 from parsers.formats.metadata_log import SNAPSHOT
 from parsers.schema import Kind
 
-_LOADS: Final = frozenset((Kind.MESSAGE_FORMAT, Kind.LOG_LOADED))
+_LOADS: Final = frozenset((Kind.METADATA_LOADED, Kind.LOG_LOADED))
 """A process prints the log end offset up to which it loads the state of producers (``UnifiedLog``), KRaft or not."""
 
 
@@ -176,7 +176,7 @@ class Nodes:
 def lines_of(case: Case) -> dict[int, list[Event]]:
     """Return the lines of each node about its log and about the starts of its processes, in order."""
     own = about_log() & pl.col("broker").is_not_null()
-    rows = case.observations.filter(own | reports_start())
+    rows = case.observations.filter(own | reports_start() | reads_metadata_log())
     return {node: own for (node,), own in in_groups(rows.sort("broker", "row"), ("broker",), events).items()}
 
 

@@ -19,7 +19,7 @@ from forensics.replay.coverage import Span
 from forensics.replay.facts.directory import Ref
 from forensics.replay.history import History, Role, once
 from forensics.replay.interval import Interval
-from forensics.replay.roles.steps import REMOVES, LogBefore, RoleSpan, Sample, Step, StepKind
+from forensics.replay.roles.steps import REMOVES, RoleSpan, Sample, Step, StepKind
 
 
 def log_end(history: History, broker: int | None, epoch: int) -> Interval:
@@ -151,13 +151,12 @@ def _by_files(history: History, broker: int, *, grown: bool) -> Interval:
     return _bound(replica.end, *replica.end_refs, grown=grown)
 
 
-def is_after_crash(step: Step) -> bool:
-    """Return whether a process loaded its log after a crash.
+def may_have_lost_end(step: Step) -> bool:
+    """Return whether a process may have loaded less than its log had: after a crash, or in an older directory.
 
     Log recovery truncates at the first corrupt batch and deletes all segments behind it (LogLoader.recoverSegment).
     """
-    unclean = step.kind is StepKind.LOADED and step.before is LogBefore.UNCLEAN_STOP
-    return unclean or step.kind is StepKind.RECOVERY_TRUNCATED
+    return (step.kind is StepKind.LOADED and step.may_lack_end) or step.kind is StepKind.RECOVERY_TRUNCATED
 
 
 def ended_whole(spans: Sequence[RoleSpan], here: Sequence[int]) -> bool:

@@ -270,7 +270,8 @@ class Reader(Watermarks):
         step = self.now.steps[-1]
         self._note_dir_failure(step, failed)
         # A process that stops cleanly leaves a marker file (LogManager.shutdown).
-        step.put_back = self.unflushed == event.run == self.shut_whole + 1
+        step.dir_older = self.older[1] if left is None and self.older[0] == event.run else ()
+        step.put_back = bool(step.dir_older) or self.unflushed == event.run == self.shut_whole + 1
         self.at_rest, self.recovering, self.loaded_by = True, False, event.run
 
     def _loaded_again(self, event: Event, end: int) -> None:
@@ -365,6 +366,13 @@ class Reader(Watermarks):
     def _storage_error(self, event: Event) -> None:
         if (event.detail or "").startswith(APPEND_FAILED):
             self.append_failed = Ref(row=event.row, note="an append to the log failed")
+
+    def _registered(self, event: Event) -> None:
+        self.registered = (Ref(row=event.row, note=f"registered with broker epoch {event.offset}"),)
+
+    def _directory_older(self, event: Event) -> None:
+        shown_by = Ref(row=event.row, note=f"the metadata log in the directory ended at {event.detail}")
+        self.older = event.run, (shown_by, *self.registered)
 
     def _directory_empty(self, event: Event) -> None:
         self.emptied = event.run, Ref(row=event.row, note="no log was found in its log directory")
@@ -707,6 +715,8 @@ _HANDLERS: dict[str, Callable[[Reader, Event], None]] = {
     Kind.DIR_FAILED: Reader._directory_failed,
     Kind.STORAGE_ERROR: Reader._storage_error,
     Kind.DIR_EMPTY: Reader._directory_empty,
+    Kind.BROKER_REGISTERED: Reader._registered,
+    Kind.METADATA_LOADED: Reader._directory_older,
     Kind.LOG_CREATED: Reader._created,
     Kind.LOG_DELETED: Reader._deleted,
     Kind.TRANSITION: Reader._asked_to_stop,

@@ -84,6 +84,8 @@ class Step:
         last: when, and by which line, the last time; None if it was logged once.
         dir_failed: of a load that found less than the log had: its log directory had failed before.
         dir_empty: of a new log, the line that its log directory held no log as its process started, or None.
+        dir_older: of a load after a clean stop, lines that show that the directory is older than the process before
+            had left it.
         own_hw: of a truncation, a high watermark above its target that the replica had stated before.
         answer: of a truncation, the answer of the leader that made the replica truncate, if a line states it.
         end_ref: what states the log end offset before, or the least that it can have been.
@@ -104,6 +106,7 @@ class Step:
     last: tuple[int | None, Ref] | None = None
     dir_failed: bool = False
     dir_empty: Ref | None = None
+    dir_older: tuple[Ref, ...] = ()
     own_hw: OwnHw | None = None
     answer: EpochAnswer | None = None
     end_ref: Ref | None = None
@@ -123,9 +126,21 @@ class Step:
 
     @property
     def found_all(self) -> bool:
-        """Return whether a load found all that the log is known to have had. After an unclean stop it need not."""
-        unclean = self.before is LogBefore.UNCLEAN_STOP
-        return self.kind is StepKind.LOADED and not unclean and self.target >= self.end_low
+        """Return whether a load found all that the log had."""
+        return self.kind is StepKind.LOADED and not self.may_lack_end and self.target >= self.end_low
+
+    @property
+    def may_lack_end(self) -> bool:
+        """Return whether a load may have found less than the log had, as after an unclean stop or of an older copy."""
+        return self.before is LogBefore.UNCLEAN_STOP or bool(self.dir_older)
+
+    @property
+    def older_with_unknown_end(self) -> bool:
+        """Return whether a load was of a directory older than its broker had left it, and nothing shows what is gone.
+
+        What its lines show that the log had is reported as a log that became shorter.
+        """
+        return bool(self.dir_older) and self.target >= self.known_end
 
     @property
     def recovered_from_unknown_end(self) -> bool:
@@ -308,6 +323,7 @@ def came_back(step: Step, replica: int, epoch: int, log: Lineage) -> ShortenedLo
         cause=cause,
         dir_failed=step.dir_failed or step.before is LogBefore.DIR_FAILED,
         dir_empty=step.dir_empty,
+        dir_older=step.dir_older,
     )
 
 

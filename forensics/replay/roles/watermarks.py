@@ -86,6 +86,8 @@ class Watermarks:
         self.failed: Ref | None = None  # its log directory failed, and no log is known to have come from it since
         self.failed_by = -1  # the last process whose log directory failed
         self.append_failed: Ref | None = None  # an append to the log failed, and no process has loaded it since
+        self.older: tuple[int, tuple[Ref, ...]] = -1, ()  # last process whose directory was older, and what shows it
+        self.registered: tuple[Ref, ...] = ()  # of a process before it, whose record that directory does not have
         self.emptied: tuple[int, Ref] | None = None  # the last process that found no log in its log directory
         self.roles_stated = False  # some line names a role of the replica
         self.last_stated = -1  # the highest leader epoch of these lines

@@ -186,7 +186,7 @@ def _loaded_after_unclean_stop(history: History, epoch: Epoch, one: Truncation) 
 def end_may_be_gone(history: History, replica: int, end: int, ref: Ref) -> bool:
     """Return whether a log that ended at an offset may have been longer before its process started.
 
-    It may if the process loaded it with that end after an unclean stop.
+    It may if the process loaded it with that end after an unclean stop, or in an older directory.
 
     Args:
         history: the partition.
@@ -198,7 +198,7 @@ def end_may_be_gone(history: History, replica: int, end: int, ref: Ref) -> bool:
     spans = history.role_spans.get(replica, ())
     steps = (step for span in spans for step in span.steps if step.kind is StepKind.LOADED and step.refs)
     before = [step for step in steps if (step.refs[0].row or 0) < until]
-    return bool(before) and before[-1].before is LogBefore.UNCLEAN_STOP and before[-1].target == end
+    return bool(before) and before[-1].may_lack_end and before[-1].target == end
 
 
 def _loaded(history: History, one: Truncation) -> tuple[Ref, ...]:

@@ -33,6 +33,7 @@ class Sign(StrEnum):
     LOADED_BELOW_STATED = "a log was loaded shorter than pasted lines of its broker state before"
     LED_AFTER_LOADING_SHORTER = "a log was loaded shorter than the load before had found it, and its broker led next"
     RECOVERY_TRUNCATED_LEADER = "recovery truncated the log of a replica that then led"
+    LED_WITH_OLDER_DIRECTORY = "a leader restarted with a data directory older than it had left it, and led again"
     RECOVERED_WHILE_ANOTHER_HAD_MORE = (
         "recovery truncated the log of a member of the ISR, which led next, and another replica then removed more"
     )

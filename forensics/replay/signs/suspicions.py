@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from operator import attrgetter
 
 from forensics.replay.committed.surviving_copies import holders
 from forensics.replay.facts.deletions import log_start_at
@@ -431,27 +432,34 @@ def _left_had_more(history: History) -> Iterator[Suspicion]:
                 )  # fmt: skip
 
 
-def _recovered_shorter(history: History) -> Iterator[Suspicion]:
-    """Yield replicas whose log recovery truncated, with an unknown log end offset before, and that led next."""
+def _led_after(sign: Sign, shortens: Callable[[Step], bool], history: History) -> Iterator[Suspicion]:
+    """Yield replicas that led next after a step that may have shortened their log from an unknown log end offset.
+
+    Args:
+        sign: of these replicas.
+        shortens: whether a step is of this kind.
+        history: the partition.
+    """
     for broker, spans in sorted(history.role_spans.items()):
         served = [role_span for role_span in spans if role_span.role is not Role.OFFLINE or role_span.epoch < 0]
-        recovered = [
+        found = [
             (one, two, step)
             for one, two in itertools.zip_longest(served, served[1:])
             for step in one.steps
-            if step.recovered_from_unknown_end
+            if shortens(step)
         ]
-        for one, two, step in recovered:
+        for one, two, step in found:
             epoch = _next_led(history, one, two, step)
             if epoch is not None:
                 yield Suspicion(
-                    Sign.RECOVERY_TRUNCATED_LEADER, broker, broker, epoch, one.epoch,
-                    step.target, None, step.time, step.refs,
+                    sign, broker, broker, epoch, one.epoch,
+                    step.target, None, step.time, (*step.refs, *step.dir_older),
                 )  # fmt: skip
 
 
 def _next_led(history: History, one: RoleSpan, two: RoleSpan | None, truncation: Step) -> int | None:
-    """Return the leader epoch that a replica led next after log recovery, or None if it did not lead next.
+    """Return the leader epoch that a replica led next after log recovery, or the like, or None if it did not lead
+    next.
 
     If its own lines name a later role, they have to show that it led before too: a follower has no more than its leader
     had. Or that role is the first that they name, so that it fetched nothing since. If they name none, it started no
@@ -699,7 +707,12 @@ SIGNS: dict[Sign, Callable[[History], Iterable[Suspicion]]] = {
     Sign.LOADED_SHORTER: loaded_shorter,
     Sign.LOADED_BELOW_STATED: loaded_below_stated,
     Sign.LED_AFTER_LOADING_SHORTER: led_after_loading_shorter,
-    Sign.RECOVERY_TRUNCATED_LEADER: _recovered_shorter,
+    Sign.RECOVERY_TRUNCATED_LEADER: partial(
+        _led_after, Sign.RECOVERY_TRUNCATED_LEADER, attrgetter("recovered_from_unknown_end")
+    ),
+    Sign.LED_WITH_OLDER_DIRECTORY: partial(
+        _led_after, Sign.LED_WITH_OLDER_DIRECTORY, attrgetter("older_with_unknown_end")
+    ),
     Sign.RECOVERED_WHILE_ANOTHER_HAD_MORE: recovered_while_another_had_more,
     Sign.LED_AFTER_TRUNCATING: led_after_truncating,
     Sign.LED_WHILE_ANOTHER_HAD_MORE: led_while_another_had_more,
