@@ -215,7 +215,7 @@ def read_files(paths: Sequence[str], *, progress: Progress | None = None) -> lis
 
 
 def _listed(paths: Sequence[str]) -> list[Source]:
-    with named_by_user():
+    with named_by_user(), no_cycles():
         return list(walk(paths))
 
 

@@ -6,6 +6,7 @@ for the metadata log.
 
 from __future__ import annotations
 
+import functools
 import re
 from enum import StrEnum
 from typing import Final, NamedTuple
@@ -88,8 +89,11 @@ class MetadataSnapshot(NamedTuple):
     mark: str
 
 
+@functools.lru_cache(maxsize=1024)
 def split_directory(name: str) -> Directory | None:
     """Topic, partition and state of a partition directory, or None for a name of another kind.
+
+    Cached, as are segment files: each reader that may take a file asks about the same two names.
 
     Example:
         >>> split_directory("a-b.c-12")
@@ -109,6 +113,7 @@ def split_directory(name: str) -> Directory | None:
     return Directory(found["topic"], partition, state, cut)
 
 
+@functools.lru_cache(maxsize=1024)
 def split_segment_file(name: str) -> SegmentFile | None:
     """Base offset and sort of a segment's file, or None for a name of another kind.
 
