@@ -41,6 +41,7 @@ class Weakness(StrEnum):
     DAMAGED = "the log holds bytes that cannot be what the broker wrote"
     STRANGERS = "the two logs have no batch in common: one of them may be the log of another partition"
     TORN = "the log ends within a batch or in zeros: what followed may have been lost as it was copied"
+    END_BY_SEGMENT = "a segment alone shows where the log ends: its end may have been lost as it was copied"
     MAYBE_CHANGED = "the value may have changed since the line that states it"
     MAYBE_RUNNING = "the broker may have run while its files were copied"
     ORDER_BY_CLOCK = "only the times of two files of one broker show which of their lines came first"

@@ -75,6 +75,9 @@ A copy of a running broker's directory can hold a checkpoint that is newer than 
 segment; the finding states that. In a copy of a stopped broker, the checkpoint is at most as
 new as the segments.""",
         """\
+A copy may lack the end of a segment. The finding is inferred, unless a producer snapshot shows that
+the log ended there.""",
+        """\
 The broker's log lines end within five seconds of a truncation below the checkpoint: the file is
 from before the truncation.""",
     ),
@@ -285,6 +288,7 @@ def _finding(history: History, case: Case, below: LogBelowCheckpoint) -> Finding
                 Weakness.MAYBE_RUNNING: not below.stopped,
                 Weakness.DAMAGED: disk is not None and disk.garbled,
                 Weakness.TORN: disk is not None and disk.torn,
+                Weakness.END_BY_SEGMENT: not (below.ended or (disk is not None and disk.torn)),
             }
         ),
         **place(history),

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from forensics.engines.local import scan
-from forensics.replay.confidence import Confidence
+from forensics.replay.confidence import Confidence, Weakness
 
 SAMPLE = Path(__file__).parents[2] / "sample_traces" / "oldcopies-3.9.1.tar.xz"
 RECORDED = Path(__file__).parents[1] / "cases" / "data" / "groupscalm-3.6.1.tar.xz"
+STOPPED = RECORDED.with_name("frozenled-1.1.1.tar.xz")
 
 
 def test_a_checkpoint_alone_does_not_prove_what_it_states(tmp_path: Path) -> None:
@@ -55,3 +56,18 @@ def test_something_else_of_the_broker_has_to_show_that_its_log_was_longer(
     log.write_text("".join(kept))
     (one,) = (one for one in scan([str(tmp_path)]).findings if one.rule == "hw-above-leo")
     assert (one.replicas, one.offsets, one.confidence) == ((3,), ((20, 45),), confidence)
+
+
+@pytest.mark.parametrize("batches", [0, 3])
+def test_a_segment_that_ends_between_two_batches_may_have_been_cut_as_it_was_copied(
+    tmp_path: Path, batches: int
+) -> None:
+    with tarfile.open(STOPPED) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (segment,) = tmp_path.rglob("broker-1/data/orders-1/00000000000000000000.log")
+    data = segment.read_bytes()
+    assert len(data) == 7 * 36  # seven records of one size
+    segment.write_bytes(data[: batches * 36])
+    (one,) = (one for one in scan([str(tmp_path)]).findings if one.rule == "hw-above-leo")
+    assert (one.replicas, one.offsets, one.confidence) == ((1,), ((batches, 7),), Confidence.INFERRED)
+    assert one.weak == (Weakness.END_BY_SEGMENT,)

@@ -34,6 +34,8 @@ class LogBelowCheckpoint:
         proven: something else shows that any of the records in between were committed.
         reached: another file or a line of the broker shows that its log reached beyond its end. Without that, the
             checkpoint may be another broker's.
+        ended: a producer snapshot shows that its log ended there too. Without that, the copy may lack the end of a
+            segment: one that ends between two batches does not show it, nor does one without any.
     """
 
     replica: int
@@ -44,6 +46,7 @@ class LogBelowCheckpoint:
     stopped: bool
     proven: bool
     reached: bool
+    ended: bool
 
 
 def log_below_checkpoint(history: History, case: Case, broker: int) -> LogBelowCheckpoint | None:
@@ -65,6 +68,7 @@ def log_below_checkpoint(history: History, case: Case, broker: int) -> LogBelowC
         is_stopped(history, broker),
         any(ref not in one.refs for one in proof.statements),
         _reached(history, broker, replica.end),
+        _ended(history, broker, replica.end),
     )
 
 
@@ -84,6 +88,15 @@ def _reached(history: History, broker: int, end: int) -> bool:
         return True
     last = max((epoch.epoch for epoch in history.epochs.values()), default=UNKNOWN)
     return HeldEnds(history).by_others(Moment(broker, last, None)).low > end
+
+
+def _ended(history: History, broker: int, end: int) -> bool:
+    """Return whether a producer snapshot is of the end of a log: a broker that stops writes one (ProducerStateManager).
+
+    A line that states this end may be of a time before the log was longer.
+    """
+    disk = history.facts.disks.get(broker)
+    return disk is not None and any(offset == end and name.endswith(".snapshot") for offset, name in disk.beside)
 
 
 def copy_may_lack_end(history: History, broker: int) -> bool:
