@@ -9,6 +9,8 @@ import pytest
 
 from benchmarks.fuzz import guided
 from parsers import read
+from parsers.files.streams import CODECS, codec_of
+from tests.conftest import EVERYTHING
 
 CASE = "kip101-0.10.2.2"
 SEGMENT = "orders-0/00000000000000000000.log"
@@ -22,11 +24,26 @@ def segment(sample_traces: Path) -> bytes:
 @pytest.mark.parametrize("name", guided.CONTAINERS)
 def test_a_container_holds_what_is_put_into_it(name: str, segment: bytes) -> None:
     called, put = guided.CONTAINERS[name]
-    assert guided.one(called, put(SEGMENT, segment)) >= 1
+    assert guided.one(called, put(SEGMENT, segment))
+
+
+@pytest.mark.parametrize("name", guided.TEXTS)
+def test_a_text_has_the_format_that_it_is_a_seed_of(name: str) -> None:
+    for path, text in guided.TEXTS[name]:
+        formats = guided.one(path, text.encode())
+        assert formats == (["archive", "broker-log", "broker-log"] if name == "excerpt" else [name])
+
+
+@pytest.mark.skipif(not EVERYTHING, reason="reads all sample traces")
+def test_each_format_and_each_codec_has_seeds() -> None:
+    seeds = guided.seeds()
+    assert {taker.format for taker in read.BUILT_IN} - set(seeds) == set()
+    heads = [data for name in guided.CONTAINERS for _, data in seeds[name]]
+    assert {codec.name for head in heads if (codec := codec_of(head)) is not None} == {one.name for one in CODECS}
 
 
 def test_damage_is_taken_and_a_failure_is_seen(segment: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert guided.one(SEGMENT, segment[:1000] + b"\xff" * 50 + segment[1050:]) == 1
+    assert guided.one(SEGMENT, segment[:1000] + b"\xff" * 50 + segment[1050:]) == ["segment"]
 
     def fails(*_: object) -> None:
         raise ZeroDivisionError("made by a test")
