@@ -76,38 +76,45 @@ def _each(values: Iterator[object]) -> Iterator[str]:
     yield "[]" if begin == "[\n  " else "\n ]"
 
 
-NAME: Final = "\0"
-"""Stands for the name in what is ``Alike``. No path and no name of a topic can contain it."""
-_NAME_IN_JSON: Final = re.compile(r"((?<!\\)(?:\\\\)*)\\u0000")
+_PLACE: Final = re.compile(r"((?<!\\)(?:\\\\)*)\\u0000([0-9]+);")
+
+
+def place(number: int) -> str:
+    """Return what is in an ``Alike`` in place of one of the texts that differ; no path and no name can contain it."""
+    return f"\0{number};"
 
 
 class Alike:
-    """A value of which a document has many that differ in one name alone: its text is made once.
+    """A value of which a document has many that differ in a few texts alone: the rest is put into JSON once.
 
     Args:
-        value: with ``NAME`` where the name belongs.
+        value: with ``place(0)`` where the first of these texts belongs, and so on.
     """
 
     def __init__(self, value: object) -> None:
         self._value = value
-        self._pieces: dict[str, list[str]] = {}
+        self._pieces: dict[str, tuple[list[str], list[int]]] = {}
 
-    def text(self, name: str, line: str) -> str:
-        r"""Return the value with a name as JSON; for ``line`` see ``_indented``.
+    def text(self, texts: Sequence[str], line: str) -> str:
+        r"""Return the value with some texts as JSON; for ``line`` see ``_indented``.
 
-        >>> Alike({"missing": "logs of \0, not \\u0000"}).text('a"b', "")
-        '{ "missing": "logs of a\\"b, not \\\\u0000"}'
+        >>> Alike({"missing": "logs of \x000;, not \\u00000;"}).text(['a"b'], "")
+        '{ "missing": "logs of a\\"b, not \\\\u00000;"}'
         """
         if line not in self._pieces:
-            self._pieces[line] = _NAME_IN_JSON.sub(r"\1\0", _indented(self._value, line)).split(NAME)
-        return encode_basestring(name)[1:-1].join(self._pieces[line])
+            around = _PLACE.sub("\\1\0\\2\0", _indented(self._value, line)).split("\0")
+            self._pieces[line] = around, [int(number) for number in around[1::2]]
+        around, places = self._pieces[line]
+        encoded = [encode_basestring(text)[1:-1] for text in texts]
+        around[1::2] = [encoded[number] for number in places]
+        return "".join(around)
 
 
 class Named(NamedTuple):
-    """One of the values that are ``Alike``, with its name."""
+    """One of the values that are ``Alike``, with its own texts."""
 
     alike: Alike
-    name: str
+    texts: Sequence[str]
 
 
 def _indented(value: object, line: str) -> str:
@@ -148,7 +155,7 @@ def _other(value: object, line: str) -> str:
 
 
 _TEXTS: Final[Mapping[type, Callable[[Any, str], str]]] = {
-    Named: lambda value, line: value.alike.text(value.name, line),
+    Named: lambda value, line: value.alike.text(value.texts, line),
     str: lambda value, _: encode_basestring(value),
     type(None): lambda *_: "null",
     bool: lambda value, _: "true" if value else "false",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -11,7 +12,7 @@ from typing import Any, Final
 
 from forensics.case.brokers import Broker
 from forensics.case.coverage import coverage
-from forensics.outputs import NAME, Alike, Named, members_as_json
+from forensics.outputs import Alike, Named, members_as_json, place
 from forensics.repaired.former import FormerFinding
 from forensics.repaired.since import Repair
 from forensics.replay.history import History
@@ -124,41 +125,54 @@ def _source(row: dict[str, Any]) -> dict[str, Any]:
 
 
 _MOST_ALIKE: Final = 4096
-"""Answers whose text is kept, so that it need not be made for each partition that has them."""
+"""Partitions with the same answers whose text is kept, so that it need not be made for each of them."""
 
 
 def _partitions(result: Result) -> Iterator[dict[str, Any]]:
-    """Yield each partition; most of many partitions have answers that differ in the partition's name alone."""
-    known: dict[int, tuple[Judgement, Alike]] = {}
-
-    def verdict(judgement: Judgement, name: str) -> object:
-        if judgement.findings:
-            return _verdict(judgement, name)
-        if len(known) == _MOST_ALIKE:
-            known.clear()
-        found = known.get(id(judgement))
-        if found is None:
-            found = known[id(judgement)] = judgement, Alike(_verdict(judgement, NAME))
-        return Named(found[1], name)
-
-    for one in result.partitions:
-        name = one.history.name
-        verdicts = {rule: verdict(judgement, name) for rule, judgement in one.judgements.items()}
-        yield {**_without_verdicts(one), "verdicts": verdicts}
+    """Yield each partition; the answers of most of many differ in the partition and in the fingerprints alone."""
+    groups = [0] * len(result.partitions)
+    for number, same in enumerate(result.same_answers):
+        for at in same.places:
+            groups[at] = number
+    known: dict[int, Alike] = {}
+    for one, group in zip(result.partitions, groups, strict=True):
+        if group not in known:
+            if len(known) == _MOST_ALIKE:
+                known.clear()
+            known[group] = _answers_alike(one)
+        yield {**_without_verdicts(one), "verdicts": Named(known[group], [one.history.name, *_fingerprints(one)])}
 
 
-def _verdict(judgement: Judgement, name: str) -> dict[str, Any]:
+def _fingerprints(partition: Partition) -> Iterator[str]:
+    return (finding.fingerprint for answer in partition.judgements.values() for finding in answer.findings)
+
+
+def _answers_alike(partition: Partition) -> Alike:
+    """Return the answers of all partitions with the same answers, with places for their names and fingerprints."""
+    count = itertools.count(1)
+    return Alike(
+        {
+            rule: _verdict(answer, place(0), [place(next(count)) for _ in answer.findings])
+            for rule, answer in partition.judgements.items()
+        }
+    )
+
+
+def _verdict(judgement: Judgement, name: str, fingerprints: list[str]) -> dict[str, Any]:
     return {
         "verdict": judgement.verdict.value,
         "missing": list(want_texts(judgement.missing, name)),
-        "findings": [finding.fingerprint for finding in judgement.findings],
+        "findings": fingerprints,
     }
 
 
 def _partition(partition: Partition) -> dict[str, Any]:
     """Return one partition with its verdicts, as ``make same`` compares it."""
     name = partition.history.name
-    verdicts = {rule: _verdict(judgement, name) for rule, judgement in partition.judgements.items()}
+    verdicts = {
+        rule: _verdict(answer, name, [finding.fingerprint for finding in answer.findings])
+        for rule, answer in partition.judgements.items()
+    }
     return {**_without_verdicts(partition), "verdicts": verdicts}
 
 

@@ -16,7 +16,7 @@ from jsonschema import Draft202012Validator
 from forensics.case.coverage import KINDS
 from forensics.case.twins import COPY
 from forensics.engines.local import scan
-from forensics.reports.json_report import EXAMPLES, render, schema
+from forensics.reports.json_report import EXAMPLES, _partition, render, schema
 from forensics.result import Result
 from forensics.rules import RULES
 from forensics.rules.causes import CAUSES
@@ -48,6 +48,17 @@ def test_the_document_keeps_its_contract(trace: Path, scanned: Scanned) -> None:
     text = render(scanned(trace))
     assert text.endswith("}\n")
     assert complaints(json.loads(text)) == []
+
+
+def test_partitions_with_the_same_answers_have_names_and_fingerprints_of_their_own(tmp_path: Path) -> None:
+    checkpoint = tmp_path / "broker-1" / "data" / "replication-offset-checkpoint"
+    checkpoint.parent.mkdir(parents=True)
+    checkpoint.write_text("0\n5\n" + "".join(f"topic{number} 0 {number}\n" for number in range(5)))
+    result = scan([str(tmp_path)])
+    assert [len(same.places) for same in result.same_answers] == [1, 4]  # the high watermark 0 has an answer of its own
+    found = json.loads(render(result))["partitions"]
+    assert found == [_partition(one) for one in result.partitions]
+    assert len({one["verdicts"]["evidence-gap"]["findings"][0] for one in found}) == 5
 
 
 def test_what_a_document_refers_to_is_in_it(trace: Path, scanned: Scanned) -> None:

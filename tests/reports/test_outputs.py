@@ -7,7 +7,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forensics.outputs import NAME, Alike, Named, as_json, members_as_json
+from forensics.outputs import Alike, Named, as_json, members_as_json, place
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -24,11 +24,16 @@ def test_an_object_is_written_in_parts_as_it_is_whole(value: dict[str, object]) 
     assert text == as_json(value, indent=1)
 
 
-@given(st.lists(st.text(), max_size=3), st.text().filter(lambda name: NAME not in name))
-def test_what_differs_in_a_name_alone_is_written_as_it_is_whole(texts: list[str], name: str) -> None:
-    texts = [*texts, f"before {NAME} after {NAME}", "\\\\u0000", f"\\\\{NAME}"]
-    alike = Alike({"missing": texts, "empty": []})
-    named = [text.replace(NAME, name) for text in texts]
-    for found in (Named(alike, name), Named(alike, name)):  # its text is made once
-        whole = {"a": {"b": {"missing": named, "empty": []}}}
-        assert "".join(members_as_json([("a", {"b": found})])) == as_json(whole, indent=1)
+@given(st.lists(st.text(), max_size=3), st.text(), st.text())
+def test_what_differs_in_some_texts_alone_is_written_as_it_is_whole(others: list[str], name: str, number: str) -> None:
+    def of(name: str, number: str) -> dict[str, object]:
+        return {
+            "missing": [*others, f"before {name} after {number}{name}", "\\\\u00000;", f"\\\\{name}"],
+            "empty": [],
+            "number": number,
+        }
+
+    alike = Alike(of(place(0), place(1)))
+    for found in (Named(alike, [name, number]), Named(alike, [name, number])):  # its text is made once
+        text = "".join(members_as_json([("a", {"b": found})]))
+        assert text == as_json({"a": {"b": of(name, number)}}, indent=1)
