@@ -204,6 +204,27 @@ def beside(targets: Sequence[Path]) -> Iterator[list[Path]]:
                 part.unlink(missing_ok=True)
 
 
+@contextlib.contextmanager
+def folder_made(folder: Path) -> Iterator[None]:
+    """Make a folder, and those above it; if what follows fails, those that were not there before are removed again.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    missing = [one for one in (folder, *folder.absolute().parents) if not one.exists()]
+    with contextlib.ExitStack() as undo:
+        for one in reversed(missing):
+            undo.callback(_removed_if_empty, one)
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
+        undo.pop_all()
+
+
+def _removed_if_empty(folder: Path) -> None:
+    with contextlib.suppress(OSError):
+        folder.rmdir()
+
+
 def put_text(path: str, pieces: Iterable[str], evidence: Iterable[Source] = ()) -> None:
     """Write a text in place of what is there.
 

@@ -19,7 +19,7 @@ from forensics import parquet
 from forensics.case import Case
 from forensics.case.case import SOURCES
 from forensics.errors import UnwritableOutput
-from forensics.outputs import beside, refuse
+from forensics.outputs import beside, folder_made, refuse
 from forensics.replay.timeline import TIMELINE, timeline
 from forensics.result import Partition, Result
 from forensics.rules.finding import Finding
@@ -305,11 +305,10 @@ def save(result: Result, folder: Path, evidence: Iterable[Source] = ()) -> list[
     """
     usable(folder)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         paths = [folder / f"{table.name}.parquet" for table in TABLES]
         for path in paths:
             refuse(path, evidence)
-        with beside(paths) as parts:
+        with folder_made(folder), beside(paths) as parts:
             for table, part in zip(TABLES, parts, strict=True):
                 frame = table.rows(result).select(pl.col(name).cast(dtype) for name, dtype in table.schema.items())
                 parquet.write(frame, part, said=metadata(table))

@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, Final
 
 from forensics.case import Case
 from forensics.errors import UnusableOutput, UnwritableOutput
-from forensics.outputs import as_json, evidence_around
+from forensics.outputs import as_json, evidence_around, folder_made
 from forensics.replay.lineage import Range, merge, size, subtract
 from forensics.salvage import records
 from forensics.salvage.asked import Lost
@@ -295,18 +295,19 @@ def _new(into: Path, inputs: Iterable[str]) -> Iterator[Path]:
     refuse(into, inputs)
     beside = into.with_name(f".{into.name[:200]}.{os.getpid()}.part")
     try:
-        into.parent.mkdir(parents=True, exist_ok=True)
-        beside.mkdir()
-        yield beside
-        if into.exists():
-            into.rmdir()
-        beside.rename(into)
+        with folder_made(into.parent):
+            beside.mkdir()
+            try:
+                yield beside
+                if into.exists():
+                    into.rmdir()
+                beside.rename(into)
+            finally:
+                shutil.rmtree(beside, ignore_errors=True)
     except OSError as error:
         raise UnwritableOutput(
             f"{into}: {error.strerror or error}; name a folder that can be written, with room in it"
         ) from None
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
 
 
 # -- for programs -----------------------------------------------------------------------------------------------------

@@ -162,6 +162,17 @@ def test_a_small_disk_keeps_what_was_there(option: str, tiny: Path, case: Path) 
     assert old.read_text() == "as it was"
 
 
+@pytest.mark.parametrize("asked", [["scan", "case", "--save"], ["salvage", "case", "-p", "orders-0", "-o"]])
+def test_a_full_disk_leaves_no_new_folder(asked: list[str], tiny: Path, case: Path) -> None:
+    (tiny / "there").mkdir()
+    (tiny / "used").write_bytes(bytes(200 << 10))
+    words = [str(case) if word == "case" else word for word in asked]
+    command = [sys.executable, "-m", "forensics", *words, str(tiny / "there" / "new" / "folder")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, "No space left on device" in done.stderr) == (2, True), done.stderr
+    assert sorted(path.name for path in tiny.rglob("*")) == ["there", "used"]
+
+
 def test_a_table_that_a_full_disk_cuts_off_is_no_defect(
     case: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
