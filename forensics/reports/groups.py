@@ -268,7 +268,7 @@ def steps_of(group: Sequence[Incident], steps: Iterable[Action]) -> list[Action]
         group: incidents with one story.
         steps: those of the first.
     """
-    own, others, given = own_steps(group), partitions_of(group) - 1, list(dict.fromkeys(steps))
+    own, others, given = some_own(group), partitions_of(group) - 1, list(dict.fromkeys(steps))
     if not others or not given:
         return [*given, *own]
     if len(given) == 1:
@@ -276,13 +276,14 @@ def steps_of(group: Sequence[Incident], steps: Iterable[Action]) -> list[Action]
         return [
             *given,
             *([Action(f"{repeat_text(others)}{_tabled(group)}")] if shared or not own else []),
-            *_first(own),
+            *own,
         ]
-    return [Action(each_step_text(others, _tabled(group), own=bool(own))), *given, *_first(own)]
+    return [Action(each_step_text(others, _tabled(group), own=bool(own))), *given, *own]
 
 
-def _first(own: Sequence[Action]) -> list[Action]:
-    """Return the first of many steps that are for some partitions alone, and how many more there are."""
+def some_own(group: Sequence[Incident]) -> list[Action]:
+    """Return the first of many ``own_steps``, and how many more there are."""
+    own = own_steps(group)
     more = len(own) - OWN_STEPS
     rest = [Action(f"--format json has {more:,} more steps that are for some of them alone")] if more > 0 else []
     return [*own[:OWN_STEPS], *rest]

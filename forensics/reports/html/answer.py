@@ -11,10 +11,11 @@ from forensics.replay.lineage import Range, size
 from forensics.reports import remarks, repair
 from forensics.reports.advice import FORKED, LOST, advisers, copies, each_first, merged, none_left
 from forensics.reports.answer import caution, everywhere, existing, lost_at, open_rules, present
+from forensics.reports.groups import alike, only_some, same_elsewhere, some_own
 from forensics.reports.html.missing import Missing, missing
 from forensics.reports.html.story import tone_of
 from forensics.reports.html.wording import Namer, clock, namer, number, offsets, open_offsets, plain, plural, sentence
-from forensics.reports.incidents import incidents
+from forensics.reports.incidents import Incident, incarnation_of, incidents, nearly
 from forensics.reports.titles import counted_nodes
 from forensics.result import Partition, Result
 from forensics.rules import rule_of
@@ -22,9 +23,10 @@ from forensics.rules.causes import Cause, CauseId
 from forensics.rules.epoch_divergence import ID as EPOCHS
 from forensics.rules.finding import Action, Finding, Severity, Verdict, perhaps_text
 
-CARDS, MEMBERS, CLUSTERS, LISTED = 8, 500, 20, 24
-"""How many kinds of damage get a card, how many partitions each names, how many clusters get a line, and how many
-partitions the list before the cards has."""
+CARDS, MEMBERS, CLUSTERS, LISTED, ROOM = 8, 500, 20, 24, 90
+"""How many kinds of damage get a card, how many partitions each names, and how many clusters get a line. The list
+before the cards has so many partitions, and the table of a card has room for so many characters.
+"""
 
 
 _OFF: dict[tuple[str, ...], str] = {
@@ -51,10 +53,12 @@ class Card:
         first, last: times of the first and of the last line that shows it, or None.
         causes: of all findings on the card, without unknown ones.
         keep: each copy to keep, with the offsets for it if they are not all in one.
-        advice: of the findings whose advice is shown, as it holds for any partition.
-        stories: what the terminal and the stories of the page group partitions by, for each incident.
-        others: partitions with the same rules, causes, copies to keep and steps.
-        more: how many of those are not listed.
+        groups: for each incident the number of its group: one story of the terminal and of the page stands for all of it.
+        others: partitions to which the same happened; ``more`` is how many of those are not listed.
+        same: how far it is the same for them, as a sentence.
+        columns: of the table of what differs, without the name of a partition; none where nothing does.
+        rows: of that table: the name of a partition, its anchor, and the cells.
+        only: sentences about what was found in some of them alone.
     """
 
     name: str
@@ -74,15 +78,13 @@ class Card:
     keep: tuple[tuple[str, str], ...]
     steps: tuple[Action, ...]
     never: tuple[str, ...]
-    advice: tuple[tuple[str | None, ...], ...]
-    stories: tuple[tuple[object, ...], ...]
+    groups: tuple[int, ...]
     others: tuple[Card, ...] = ()
     more: int = 0
-
-    @property
-    def kind(self) -> tuple[object, ...]:
-        """Key that partitions of the same kind share: everything except name and numbers."""
-        return (self.titles, self.causes, self.confidence, self.advice, self.stories)
+    same: str = ""
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
+    only: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +151,7 @@ def answer(result: Result, anchors: Mapping[int, str]) -> Answer:
         for position, partition in enumerate(result.partitions)
         if partition.worst <= Severity.WARNING.rank or _judged_bad(partition)
     ]
-    cards = _grouped([_card(partition, anchors.get(position, ""), called) for position, partition in loud])
+    cards = _cards([(partition, anchors.get(position, "")) for position, partition in loud], called)
     listed = _listed(cards)
     sources = result.case.sources
     first, last = sources.get_column("first_time").min(), sources.get_column("last_time").max()
@@ -510,7 +512,53 @@ def _restarts(result: Result, tone: str) -> str:
     return "" if tone == "good" else "".join(f" {sentence(plain(one))}" for one in remarks.restarted(result))
 
 
-def _card(partition: Partition, anchor: str, called: Namer) -> Card:
+_Numbered = Sequence[tuple[int, Incident]]
+"""The incidents of a partition, each with the number of its group: one story stands for all of a group."""
+
+
+def _cards(loud: Sequence[tuple[Partition, str]], called: Namer) -> list[Card]:
+    """Return one card for all partitions to which the same happened, in the order of the worst of each kind."""
+    found = incidents(finding for partition, _ in loud for finding in _shown(partition))
+    of_partition: dict[tuple[object, ...], list[tuple[int, Incident]]] = {}
+    for number_, group in enumerate(nearly(found)):
+        for one in group:
+            of_partition.setdefault(incarnation_of(one.lead), []).append((number_, one))
+    kinds: dict[tuple[int, ...], list[tuple[Card, _Numbered]]] = {}
+    for partition, anchor in loud:
+        mine = of_partition[_key(partition)]
+        card = _card(partition, anchor, called, tuple(place for place, _ in mine))
+        kinds.setdefault(card.groups, []).append((card, mine))
+    return [_card_of_all(same) for same in kinds.values()]
+
+
+def _key(partition: Partition) -> tuple[object, ...]:
+    one = partition.history
+    return (one.cluster, one.topic, one.topic_id, one.partition, one.incarnation)
+
+
+def _card_of_all(same: Sequence[tuple[Card, _Numbered]]) -> Card:
+    """Return the card of the first of some partitions to which the same happened, with what differs in the others."""
+    (first, mine), *others = same
+    if not others:
+        return first
+    groups = [[numbered[place][1] for _, numbered in same] for place in range(len(mine))]
+    rule = mine[0][1].lead.rule
+    told = [[one for _, one in numbered if one.lead.rule == rule] for _, numbered in same[: MEMBERS + 1]]
+    head, *rows = alike([one for some in told for one in some], ROOM) or [()]
+    of_rows = [card for (card, _), some in zip(same, told, strict=False) for _ in some]
+    return replace(
+        first,
+        others=tuple(card for card, _ in others[:MEMBERS]),
+        more=max(len(others) - MEMBERS, 0),
+        same=plain(same_elsewhere(groups[0])) if len(groups) == 1 else "",
+        columns=head[1:],
+        rows=tuple((card.name, card.anchor, row[1:]) for card, row in zip(of_rows, rows, strict=False)),
+        only=tuple(sentence(plain(text)) for group in groups for text in only_some(group)),
+        steps=tuple(dict.fromkeys((*first.steps, *(_plain_step(one) for group in groups for one in some_own(group))))),
+    )
+
+
+def _card(partition: Partition, anchor: str, called: Namer, groups: tuple[int, ...] = ()) -> Card:
     findings = _shown(partition)
     head, told = findings[0], advisers(findings)
     of_head = [f for f in told if f.rule == head.rule]
@@ -535,8 +583,7 @@ def _card(partition: Partition, anchor: str, called: Namer) -> Card:
         keep=_keep(told),
         steps=tuple(map(_plain_step, each_first(f.next_steps for f in told))),
         never=tuple(plain(word) for word in each_first(f.do_not for f in told)),
-        advice=tuple(f.advice for f in told),
-        stories=tuple(one.story for one in incidents(findings)),
+        groups=groups,
     )
 
 
@@ -609,14 +656,3 @@ def _keep(findings: Sequence[Finding]) -> tuple[tuple[str, str], ...]:
         return (("", gone),)
     found = copies(findings)
     return tuple((offsets(ranges) if len(found) > 1 else "", plain(text)) for text, ranges in found)
-
-
-def _grouped(cards: Sequence[Card]) -> list[Card]:
-    """One card for all partitions to which the same happened, in the order of the worst of each kind."""
-    kinds: dict[tuple[object, ...], list[Card]] = {}
-    for card in cards:
-        kinds.setdefault(card.kind, []).append(card)
-    return [
-        replace(same[0], others=tuple(same[1 : MEMBERS + 1]), more=max(len(same) - MEMBERS - 1, 0))
-        for same in kinds.values()
-    ]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from forensics.case.quotes import LONGEST
 from forensics.replay.confidence import Confidence, Weakness, decides
 from forensics.reports import incidents
+from forensics.reports.groups import alike, only_some, same_elsewhere
 from forensics.reports.html.wording import (
     Anchorer,
     Namer,
@@ -20,7 +21,7 @@ from forensics.reports.html.wording import (
     sentence,
     shortener,
 )
-from forensics.reports.titles import how_many
+from forensics.reports.titles import first_names, how_many
 from forensics.result import Partition, Result
 from forensics.rules import rule_of
 from forensics.rules.causes import Cause
@@ -28,9 +29,10 @@ from forensics.rules.finding import Evidence, Finding, Severity, Verdict, broker
 from forensics.rules.wants import Want
 from forensics.rules.wording import OF_COMMITS, want_texts
 
-TALES, OPENED, PROOFS, QUIET, ALIKE = 40, 1, 6, 40, 500
+TALES, OPENED, PROOFS, QUIET, ALIKE, APART, ALSO = 40, 1, 6, 40, 500, 12, 6
 """Stories written, of them not folded, pieces of evidence shown for a step, findings of severity info listed, and
-partitions listed to which the same happened.
+partitions listed to which the same happened. Of these, those with other steps whose steps are written, and how many
+names of partitions such steps have.
 """
 
 
@@ -103,7 +105,12 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """Another partition with the same story: its name, the anchors of its partition and of its findings."""
+    """A partition with the same story: its name, the anchors of its partition and of its findings.
+
+    Attributes:
+        cells: its row of the table of what differs, without its name.
+        own: its steps differ, so they are told apart and its findings have their anchors there.
+    """
 
     name: str
     partition: str
@@ -111,6 +118,8 @@ class Alike:
     offsets: str
     first: int | None
     last: int | None
+    cells: tuple[str, ...] = ()
+    own: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +132,11 @@ class Tale:
         nodes: the lanes are of brokers and controllers.
         notes: facts of no broker and no time, such as settings.
         others: further partitions with the same story; ``more`` is how many are not listed.
+        same: how far it is the same for them, as a sentence.
+        columns: of the table of what differs, without the name of a partition; none where nothing does.
+        cells: its own row of that table.
+        only: sentences about what was found in some of the partitions alone.
+        apart: those of them whose steps differ, with these.
     """
 
     name: str
@@ -138,6 +152,11 @@ class Tale:
     others: tuple[Alike, ...]
     more: int
     unfolded: bool
+    same: str = ""
+    columns: tuple[str, ...] = ()
+    cells: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    apart: tuple[Tale, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,10 +179,10 @@ def stories(result: Result) -> Stories:
     """Return every incident once, the worst first, with the partitions to which the same happened."""
     loud = [f for f in result.findings if f.severity is not Severity.INFO]
     quiet = [f for f in result.findings if f.severity is Severity.INFO]
-    groups = incidents.grouped(incidents.incidents(loud))
+    groups = incidents.nearly(incidents.incidents(loud))
     teller = _Teller(result)
     return Stories(
-        tuple(teller.tale(group, unfolded=place < OPENED) for place, group in enumerate(groups[:TALES])),
+        tuple(teller.outage(group, unfolded=place < OPENED) for place, group in enumerate(groups[:TALES])),
         sum(len(group) for group in groups[TALES:]),
         tuple((finding_anchor(f), teller.called(f), sentence(plain(f.summary))) for f in quiet[:QUIET]),
         max(len(quiet) - QUIET, 0),
@@ -207,6 +226,33 @@ class _Teller:
             for p in self.result.partitions
             for h in [p.history]
         }
+
+    def outage(self, group: Sequence[incidents.Incident], *, unfolded: bool) -> Tale:
+        """Return one story for partitions to which the same happened, with the steps of those that differ in them."""
+        same, *apart = incidents.grouped(group)
+        own = {id(one) for some in apart[:APART] for one in some[:1]}
+        rows = alike(group[: ALIKE + 1])
+        cells: list[tuple[str, ...]] = [row[1:] for row in rows[1:]] if rows else [()] * len(group)
+        others = [
+            replace(self._alike(one), cells=row, own=id(one) in own)
+            for one, row in zip(group[1 : ALIKE + 1], cells[1:], strict=False)
+        ]
+        return replace(
+            self.tale(same, unfolded=unfolded),
+            others=tuple(others),
+            more=max(len(group) - 1 - ALIKE, 0),
+            same=plain(same_elsewhere(group)),
+            columns=rows[0][1:] if rows else (),
+            cells=cells[0],
+            only=tuple(sentence(plain(text)) for text in only_some(group)),
+            apart=tuple(self._apart(some) for some in apart[:APART]),
+        )
+
+    def _apart(self, group: Sequence[incidents.Incident]) -> Tale:
+        """Return the steps of partitions within the story of others, whose table has them."""
+        names = [self.called(one.lead) for one in group[1:]]
+        same = f"These are also the steps of {first_names(names, ALSO)}." if names else ""
+        return replace(self.tale(group, unfolded=False), others=(), more=0, same=same)
 
     def tale(self, group: Sequence[incidents.Incident], *, unfolded: bool) -> Tale:
         first, *others = group

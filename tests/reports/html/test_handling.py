@@ -298,11 +298,14 @@ def test_paper_tells_the_story_of_the_partition_that_is_shown(
     with watch() as watched:
         page = opened(watched, path)
         told = "[...document.querySelectorAll('.story')].map(one => one.open)"
+        about = "[...document.querySelectorAll('.story .to a')].map(one => one.hash === '#' + report.panel.node.id)"
         assert page.evaluate(told) == [True, False]
-        for place, expected in ((1, [False, True]), (0, [True, False])):
+        for place in (1, 0):
             page.evaluate(f"report.show({place})")
             page.wait_for_function(f"() => report.panel.number === {place}")
             page.evaluate("dispatchEvent(new Event('beforeprint'))")
+            expected = page.evaluate(about)
+            assert sorted(expected) == [False, True]
             assert page.evaluate(told) == expected
             page.evaluate("dispatchEvent(new Event('afterprint'))")
             assert page.evaluate(told) == [True, False]
