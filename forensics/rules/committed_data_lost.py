@@ -8,7 +8,6 @@ from itertools import chain
 from types import MappingProxyType
 
 from forensics.case import Case
-from forensics.replay.committed.affected_groups import AffectedGroup, affected_groups
 from forensics.replay.committed.divergence import have_nothing_in_common, is_maybe_replaced
 from forensics.replay.committed.lost_by import truncated_before
 from forensics.replay.committed.new_logs import last_leader_replaced_log
@@ -41,7 +40,6 @@ from forensics.rules.finding import (
     LOG,
     Fact,
     Finding,
-    GroupReset,
     Help,
     Judgement,
     Rule,
@@ -58,6 +56,7 @@ from forensics.rules.finding import (
     records_text,
     sentence,
 )
+from forensics.rules.group_resets import NamedReset, named_resets
 from forensics.rules.other_directories import explained
 from forensics.rules.quorum_advice import METADATA, metadata_advice
 from forensics.rules.rescue import advice, copies_text, on_disk, outside_text
@@ -452,8 +451,8 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
     least, most, unknown = records_lost(history, case, loss.ranges, loss.holders)
     facts += acks_facts(history, case, written, loss.statements)
     facts += [*allowed_facts(history, cause), *_at_stake(history)]
-    affected = affected_groups(history, loss)
-    facts = [*facts, *_affected_facts(affected, facts)]
+    resets = named_resets(history, loss)
+    facts = [*facts, *_affected_facts(resets, facts)]
     more = more_lost(history, loss)
     changed = moved_until(history, epoch.leader, epoch.time) if epoch.leader is not None and epoch.start == 0 else None
     perhaps = perhaps_text(more.end) if more.any_near else ""
@@ -496,8 +495,8 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
             ),
         ),
         cause=cause,
-        groups=_resets(affected),
-        **(metadata_advice(history, loss) if history.quorum else advice(history, case, loss, groups=affected)),
+        groups=tuple(one.values for one in resets),
+        **(metadata_advice(history, loss) if history.quorum else advice(history, case, loss, groups=resets)),
     )
 
 
@@ -505,18 +504,14 @@ def _at_stake(history: History) -> list[Fact]:
     return [Fact(METADATA, states=States.CONTEXT)] if history.quorum is not None else []
 
 
-def _affected_facts(affected: Sequence[AffectedGroup], facts: Sequence[Fact]) -> Iterator[Fact]:
+def _affected_facts(resets: Sequence[NamedReset], facts: Sequence[Fact]) -> Iterator[Fact]:
     """Yield the last commits of groups, as far as no fact before is about them."""
     known = {ref for fact in facts for ref in fact.refs}
-    for one in affected:
+    for one in (reset.group for reset in resets):
         if known.isdisjoint(one.refs):
             gone = f"the records from offset {one.restart} on are lost"
             text = f"consumer group {one.group} committed position {one.position} last: {gone}"
             yield Fact(text, time=one.time, refs=one.refs, states=States.CONTEXT)
-
-
-def _resets(affected: Sequence[AffectedGroup]) -> tuple[GroupReset, ...]:
-    return tuple(GroupReset(one.group, one.position, one.restart) for one in affected)
 
 
 def _read_alone(statement: HwStatement) -> tuple[str, ...]:
@@ -607,8 +602,8 @@ def _served_no_more(
     facts = [*committed_facts(loss.statements, loss.ranges[-1][1]), *facts]
     facts += [_holder_fact(history, broker, ranges) for broker, ranges in loss.holders.items()]
     facts += acks_facts(history, case, written, loss.statements)
-    affected = affected_groups(history, loss)
-    facts = [*facts, *_affected_facts(affected, facts)]
+    resets = named_resets(history, loss)
+    facts = [*facts, *_affected_facts(resets, facts)]
     held = copies_text(history, loss) if holders else outside_text(history, case, loss)
     return Finding(
         rule=ID,
@@ -637,8 +632,8 @@ def _served_no_more(
         uncertain=_no_records(unknown),
         not_because=not_because,
         cause=cause,
-        groups=_resets(affected),
-        **advice(history, case, loss, stop, never, affected),
+        groups=tuple(one.values for one in resets),
+        **advice(history, case, loss, stop, never, resets),
     )
 
 

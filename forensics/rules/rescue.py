@@ -8,24 +8,20 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from forensics.case import Case, Origin
-from forensics.replay.committed.affected_groups import AffectedGroup
 from forensics.replay.committed.failed_directories import FailedLog, failed_logs
-from forensics.replay.committed.proof import Loss, losses
+from forensics.replay.committed.proof import Loss
 from forensics.replay.committed.surviving_copies import last_had, may_lack_segments, needed_copies
 from forensics.replay.facts.deleted_segments import DeletedSegment, kept_in
 from forensics.replay.facts.directory import StaleDir
 from forensics.replay.facts.stale_dirs import left_behind, reaching
 from forensics.replay.history import History, ShortenedBy
 from forensics.replay.lineage import Range, intersect, merge, size, subtract
-from forensics.rules.commands import Tool, form_for
 from forensics.rules.copying import stop_and_copy
 from forensics.rules.failed_disks import do_not_discard, find_and_copy, kept
 from forensics.rules.finding import (
     EVIDENCE,
-    FIRST,
     HERE,
     LOST,
-    NUMBER,
     TOPIC,
     WHEN,
     Action,
@@ -35,6 +31,7 @@ from forensics.rules.finding import (
     offsets_text,
     sentence,
 )
+from forensics.rules.group_resets import NamedReset, any_reset, reset_to, steps_of_named, written_again
 from forensics.rules.written import written_between
 
 _REMOVED = {
@@ -81,7 +78,7 @@ def advice(
     loss: Loss,
     stop: tuple[str, ...] = (),
     never: tuple[str, ...] = (),
-    groups: Iterable[AffectedGroup] = (),
+    groups: Sequence[NamedReset] = (),
 ) -> Advised:
     """Return advice about a loss, with or without a live copy of the records.
 
@@ -93,10 +90,10 @@ def advice(
         groups: consumer groups that are to restart from another position.
     """
     keep, next_steps, do_not = (_with_copy if loss.holders else _without_copy)(history, case, loss)
-    resets = [_reset_of(history, case, one) for one in groups]
-    again, reset_to = _written_again(history, loss), None
+    resets = [*steps_of_named(history, case, loss, groups)]
+    again, back_to = written_again(history, loss), None
     if again[0] and not resets:
-        resets, reset_to = _any_reset(history, case), _reset_to(history, loss)
+        resets, back_to = any_reset(history, case), reset_to(history, loss)
     concerned: tuple[str | Action, ...] = (
         (_CONSUMERS[again], *resets) if not history.incarnation else ()
     )  # no consumer reads a deleted topic
@@ -111,61 +108,8 @@ def advice(
         when=written.text if written is not None else "",
         written=(written.first, written.last) if written is not None else None,
         lost=loss.ranges,
-        reset_to=reset_to if resets else None,
+        reset_to=back_to if resets else None,
     )
-
-
-def _reset_to(history: History, loss: Loss) -> int:
-    """Return the offset from which a group has to read again what it may have read otherwise.
-
-    It is that of all losses of the partition: a group has one position, and the last of several commands would count.
-    A leader may have begun below the records that are known to be lost, with others there.
-    """
-    every = [loss, *(one for one in losses(history)[0] if _written_again(history, one)[0])]
-    begun = (one.epoch.start for one in every)
-    return min(*(one.ranges[0][0] for one in every), *(start for start in begun if start is not None))
-
-
-def _written_again(history: History, loss: Loss) -> tuple[bool, bool]:
-    """Return whether a later leader wrote other records at lost offsets; and whether it did at all of them."""
-    (first, _), (_, end), current = loss.ranges[0], loss.ranges[-1], history.current
-    if loss.while_leading or loss.epoch.start is None or loss.epoch.start >= end:
-        return False, False
-    ends = [one.start for one in history.epochs.after(loss.epoch.epoch)]
-    if current is not None and current.leader in history.replicas and current.leader not in loss.holders:
-        ends.append(history.replicas[current.leader].held_end)
-    reached = max((one for one in ends if one is not None), default=0)
-    return reached > max(first, loss.epoch.start), reached >= end
-
-
-def _reset_of(history: History, case: Case, one: AffectedGroup) -> Action:
-    """Return the step that sets a group to where it reads what it has not read."""
-    form, _ = form_for(Tool.RESET_OFFSETS, history, case)
-    stop = (
-        f"stop consumer group {one.group}, which has committed position {one.position}, and set it to offset "
-        f"{one.restart}, or it skips what is there now"
-    )
-    if form is None:
-        return Action(f"{stop}. Before Kafka 0.11 only the application itself can do that, with a seek")
-    command = form.command.format(
-        group=shlex.quote(one.group), topic=history.topic, partition=history.partition, offset=one.restart
-    )
-    return Action(f"{stop}. First see what would change, then give --execute in place of --dry-run:", command)
-
-
-def _any_reset(history: History, case: Case) -> list[Action]:
-    """Return the step that sets a group, whose name the evidence lacks, to where its log parts from that it read."""
-    form, _ = form_for(Tool.RESET_OFFSETS, history, case)
-    if form is None:
-        return []
-    command = form.command.format(group="GROUP", topic=TOPIC, partition=NUMBER, offset=FIRST)
-    return [
-        Action(
-            f"to reset such a group to offset {FIRST}, from which on it may have read other records, stop it first: it "
-            "reads all from there on. Look at the result, then give --execute in place of --dry-run:",
-            command,
-        )
-    ]
 
 
 def _of_other(history: History, case: Case, loss: Loss) -> tuple[str, ...]:

@@ -46,6 +46,7 @@ REGISTRIES: tuple[tuple[str, str, dict[str, str]], ...] = (
             "electable": "the steps that led to an election",
             "failed_disks": "advice about log directories that failed",
             "finding": "what a rule says",
+            "group_resets": "advice about consumer groups that read lost records",
             "glossary": "words of Kafka, each explained",
             "acks": "what producers were promised of what is lost",
             "suspected": "what is suspected where a verdict is unknown",

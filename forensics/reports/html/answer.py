@@ -53,7 +53,7 @@ class Card:
         first, last: times of the first and of the last line that shows it, or None.
         causes: of all findings on the card, without unknown ones.
         keep: each copy to keep, with the offsets for it if they are not all in one.
-        groups: for each incident the number of its group: one story of the terminal and of the page stands for all of it.
+        groups: for each incident the number of its group: one story stands for all of a group.
         others: partitions to which the same happened; ``more`` is how many of those are not listed.
         same: how far it is the same for them, as a sentence.
         columns: of the table of what differs, without the name of a partition; none where nothing does.
