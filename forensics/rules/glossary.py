@@ -8,12 +8,15 @@ from types import MappingProxyType
 GLOSSARY: Mapping[str, str] = MappingProxyType(
     {
         "broker": "A server of Kafka. Each has an id, such as broker 1, and copies of many partitions.",
+        "record": "One message, as a producer sent it.",
+        "producer": "An application that writes records.",
         "topic": "A named stream of records. It is divided into partitions.",
         "partition": (
             "One of the logs of a topic: TOPIC-0 is the first. Its records have one order. Several brokers have copies."
         ),
         "replica": "The copy of a partition on one broker.",
         "offset": "The number of a record in its partition: 0 for the first one, and one more for each one after it.",
+        "role": "What a broker is for a partition: its leader, or a follower that copies from the leader.",
         "segment": "One of the files that hold the records of a replica. Its name is the offset of its first record.",
         "log": (
             "The records of a partition on one broker, in its segments. A server.log is something else: a text file in "
@@ -24,6 +27,14 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
             "A folder in which a broker keeps partitions, one folder each. The setting log.dirs names all of them, "
             "often one for each disk."
         ),
+        "data directory": (
+            "A log directory. Of one partition it is the folder there that has its name, with its segments and its "
+            "leader-epoch-checkpoint."
+        ),
+        "deleted segment": (
+            "A file that its broker has renamed to *.deleted, to remove it a minute later or when it starts. It may "
+            "have the last copy of lost records."
+        ),
         "log start offset": (
             "The offset of the first record that a replica still has: retention deletes older ones, which is no loss."
         ),
@@ -33,6 +44,7 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
             "shows under which leader a record was written."
         ),
         "controller": "The broker or node that decides which replica leads a partition.",
+        "election": "The controller makes a replica the leader.",
         "ZooKeeper": (
             "The service in which Kafka before 4.0 keeps what the controller decided, unless the cluster has KRaft."
         ),
@@ -115,6 +127,10 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
             "Bytes in a log that cannot be what the broker wrote: their checksum is wrong, or their length. Causes are "
             "a crash in the middle of a write, a faulty disk and faulty memory."
         ),
+        "clean stop": (
+            "The end of a broker that was asked to stop. It writes everything to its disk first, so it checks no log "
+            "when it starts again."
+        ),
         "unclean stop": (
             "The end of a broker by kill, crash or power failure. It had no time to write everything to its disk."
         ),
@@ -153,6 +169,20 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
             "The log in which brokers and controllers write who leads a partition, in which leader epoch and with "
             "which ISR. It is beside server.log."
         ),
+        "server.log": "The log in which a broker writes what it does: starts, truncations, errors.",
+        "controller.log": "The log in which a controller writes which brokers it found gone, and whom it elected.",
+        "kafka-request.log": (
+            "The log of each request that a broker answered, if somebody has switched it on. It shows high watermarks."
+        ),
+        "settings": "Lines of server.properties, or what a broker printed of them when it started.",
+        "metrics": "Values that an exporter printed for a monitoring system, such as a high watermark at each scrape.",
+        "replication trace": "A file of which each line states one thing that happened to a replica.",
+        "listing": "The names of the files in a directory, as ls prints them.",
+        "evidence": (
+            "Everything that was scanned: logs, files, and the output of commands. Its list says what there is of each "
+            "broker, and after MISSING what there is not."
+        ),
+        "notice": "A place in the evidence that is damaged or could not be read, with the reason.",
         "KIP": (
             "Kafka Improvement Proposal: the design of a change of Kafka, such as KIP-966. KAFKA with a number is an "
             "issue of Kafka's own list of bugs. Both are on the web pages of Apache Kafka."
@@ -181,6 +211,32 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
             "unknown."
         ),
         "not applicable": "The evidence is of a kind that cannot show it, such as a rule about files for a trace.",
+        "confidence": "How sure a finding is: proven, inferred or suspected.",
+        "rule": (
+            "A question that is asked of each partition, such as whether committed data was lost. The answer is "
+            "violated, clean, unknown or not applicable."
+        ),
+        "finding": "What a rule found in one partition, with the lines or bytes that show it.",
+        "step": "One thing that happened, with its time and the lines or bytes that show it.",
+        "cause": (
+            "Why it happened, as far as the evidence shows it. After it come the source with the versions of Kafka, "
+            "and what prevents it."
+        ),
+        "keep": (
+            "The copy that has lost records. Copy it before you start its broker or change its files. After none: no "
+            "copy in the evidence has them."
+        ),
+        "do first": "The steps in their order. Take each for all partitions that are named, before the next one.",
+        "do not": "What would destroy the last copy of lost records, or the evidence.",
+        "note": "What has no time of its own, such as the settings of a topic.",
+        "otherwise": "What else may explain what is suspected.",
+        "new leader": "The broker that became leader without the lost records, and its leader epoch.",
+        "lost at": "The time at which a leader began without committed records.",
+        "written": "The time in which lost records were written. Applications send again what they wrote then.",
+        "reset to": (
+            "The offset to which consumer groups are set back, to read what they have not read. It is the lowest of "
+            "all losses of the partition."
+        ),
         "severity": (
             "How bad a finding is. critical: committed data is gone. error: a rule is violated. warning: look at it, "
             "though it shows no loss by itself. info: good to know. What is suspected is one lower."
@@ -234,6 +290,36 @@ SHORT: Mapping[str, str] = MappingProxyType(
         "TRACE": "log level",
         "fork": "forked",
         "truncation": "truncate",
+        "elected": "election",
+        "consumer": "consumer group",
+        "certainty": "confidence",
+        "verdict": "rule",
+        "copy to keep": "keep",
+        "then": "do first",
+        "about it": "cause",
+        "known as": "cause",
+        "prevent": "cause",
+        "to prevent it": "cause",
+        "means": "finding",
+        "here": "finding",
+        "what": "finding",
+        "when": "step",
+        "first to last step": "step",
+        "day written": "written",
+        "written (UTC)": "written",
+        "epochs and offsets": "leader epoch",
+        "missing": "evidence",
+        "file": "evidence",
+        "leader-epoch-checkpoint": "checkpoint",
+        "recovery-point-offset-checkpoint": "checkpoint",
+        "__cluster_metadata": "KRaft",
+        "log-cleaner.log": "compaction",
+        "nodes of ZooKeeper": "ZooKeeper",
+        "a trace": "replication trace",
+        "output of Kafka's commands": "evidence",
+        "output of kafka-dump-log": "evidence",
+        "output of kafka-log-dirs": "evidence",
+        "output of kafka-metadata-quorum": "evidence",
     }
 )
 """Other names of these words."""
@@ -251,7 +337,8 @@ def explained(word: str) -> str | None:
     by_name |= {short.casefold(): GLOSSARY[name] for short, name in SHORT.items()}
     asked = word.strip().casefold()
     found = (by_name[form] for form in _forms(asked) if form in by_name)
-    return next(found, GLOSSARY["KIP"] if asked.startswith(("kip-", "kafka-")) else None)
+    issues, _, number = asked.partition("-")
+    return next(found, GLOSSARY["KIP"] if issues in ("kip", "kafka") and number.isdigit() else None)
 
 
 _ENDINGS: Mapping[str, tuple[str, ...]] = MappingProxyType(

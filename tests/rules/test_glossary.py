@@ -55,6 +55,12 @@ def test_other_forms_of_a_word_are_explained(form: str, word: str) -> None:
     assert explained(form) == GLOSSARY[word]
 
 
+def test_a_name_that_begins_as_an_issue_does_is_none() -> None:
+    assert explained("KAFKA-3410") == explained("KIP-101") == GLOSSARY["KIP"]
+    assert explained("kafka-request.log") == GLOSSARY["kafka-request.log"]
+    assert explained("kafka-of-somebody") is None
+
+
 def test_other_names_lead_to_a_word() -> None:
     assert {*SHORT.values()} <= {*GLOSSARY}
     assert not {*SHORT} & {*GLOSSARY}
