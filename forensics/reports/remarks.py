@@ -16,7 +16,7 @@ from forensics.case.restarts import Together, together
 from forensics.case.restarts import apart as restarts_apart
 from forensics.case.trace_clusters import cluster_text
 from forensics.result import Result
-from forensics.rules.finding import brokers_text, sentence
+from forensics.rules.finding import all_of, brokers_text, sentence
 from forensics.rules.stated_problems import Problem
 from parsers.schema import Kind
 
@@ -77,21 +77,30 @@ def _restarted(case: Case, found: Sequence[Together], of: str) -> list[str]:
     said = [f"{starting}: {_stops(case, last, logged)}"]
     besides = restarts_apart(case, found)
     if besides:
-        also = [_also(case, time, broker, logged) for time, broker in besides[:STOPS]]
+        also = _also(case, besides[:STOPS], logged)
         more = f", and {len(besides) - STOPS:,} more restarts" if len(besides) > STOPS else ""
         said.append(f"besides, {'; '.join(also)}{more}")
     return said
 
 
-def _also(case: Case, time: int, broker: int, logged: _StopLines) -> str:
-    """Return that a broker started once more, and how it had stopped, in words."""
+def _also(case: Case, besides: Sequence[tuple[int, int]], logged: _StopLines) -> list[str]:
+    """Return which brokers started once more and how they had stopped, in words; those without a stop together."""
+    stopped = {one: _stopped(case, *one, logged) for one in besides}
+    silent = [one for one in besides if not stopped[one]]
+    started = {(time, broker): f"broker {broker} started at {_utc(time):%H:%M:%S}" for time, broker in besides}
+    which = "it" if len(silent) == 1 else "either" if len(silent) < 3 else "any of them"
+    together_ = f"{all_of([started[one] for one in silent])}, and no line before shows a clean stop of {which}"
+    return [together_ if one in silent else f"{started[one]}{stopped[one]}" for one in besides if one not in silent[1:]]
+
+
+def _stopped(case: Case, time: int, broker: int, logged: _StopLines) -> str:
+    """Return how a broker had stopped before it started, in words; "" where no line shows it."""
     stop, begun = (_last_before(case, broker, time, logged[kind]) for kind in _OF_STOPS)
-    how = ", and no line before shows a clean stop of it"
     if stop is not None:
-        how = f" after a clean stop at {_utc(stop):%H:%M:%S}"
-    elif begun is not None:
-        how = f" after it began to shut down at {_utc(begun):%H:%M:%S}, and no line shows that it ended that cleanly"
-    return f"broker {broker} started at {_utc(time):%H:%M:%S}{how}"
+        return f" after a clean stop at {_utc(stop):%H:%M:%S}"
+    if begun is not None:
+        return f" after it began to shut down at {_utc(begun):%H:%M:%S}, and no line shows that it ended that cleanly"
+    return ""
 
 
 def _stops(case: Case, one: Together, logged: _StopLines) -> str:

@@ -145,6 +145,7 @@ class _Page(Wishes):
         self.root = below(result.case)
         self.dated = _dated(result)
         self.causes_of: dict[Cause, str] = {}  # the first partition with each cause
+        self.advised_for: dict[tuple[Action, ...], Incident] = {}  # the first incident with these steps
 
     def place(self, path: str) -> str:
         """A path without what all paths begin with."""
@@ -284,8 +285,15 @@ class _Page(Wishes):
         """Print what to keep, what to do first and what not to do."""
         advising = advisers(group[0].findings)
         self.said("Keep", kept_texts(advising), Style.BOLD)
-        self.steps(steps_of(group, each_first(f.next_steps for f in advising)))
+        self.steps(steps_of(group, self.first_steps(group[0], each_first(f.next_steps for f in advising))))
         self.said("Do not", each_first(f.do_not for f in advising), Style.BOLD)
+
+    def first_steps(self, incident: Incident, steps: Sequence[Action]) -> Sequence[Action]:
+        """Return the steps of an incident, or that they are those of one before, if none is a command."""
+        if not steps or any(one.command is not None for one in steps):
+            return steps
+        name = self.advised_for.setdefault(tuple(steps), incident)
+        return steps if name is incident else [Action(f"the same as for {self.name(name.lead)}, see above")]
 
     def same_elsewhere(self, group: Sequence[Incident]) -> None:
         """Print the other partitions with the same story."""

@@ -46,6 +46,12 @@ _REMOVED = {
 _REMOVES = "the broker removes it when it starts, or at most file.delete.delay.ms (1 minute by default) later"
 """The end of each segment or directory that a broker was about to remove."""
 
+_GET = (
+    "get the lost records out of the copy. The output ends with the command (forensics produce) that writes them to a "
+    "new topic:"
+)
+"""The step that gets records out of a copy, before its command."""
+
 _INFORM = f"inform the owners of consumers of {HERE}"
 _OTHERS_THERE = (
     "other records are at the lost offsets now. A consumer that had read the lost ones skips the new ones, until its "
@@ -439,7 +445,7 @@ def _place(history: History, broker: int, left: StaleDir) -> str:
 def salvage(
     history: History,
     brokers: Iterable[int],
-    text: str = "get the lost records out of the copy:",
+    text: str = _GET,
     *,
     elsewhere: bool = False,
 ) -> Action:

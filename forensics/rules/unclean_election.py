@@ -266,6 +266,16 @@ def _as_changed(history: History, fact: Fact) -> Fact:
     return replace(fact, text=change_text(history, change), time=change.time, isrs=isrs_of(change))
 
 
+def _before(changes: list[Fact], stated: list[Fact]) -> list[Fact]:
+    """Return what led to an election: changes of leader and ISR, then the last ISR, unless the election names it.
+
+    A broker may log that ISR after the controller logs the election, which would then precede what it follows from.
+    """
+    if not changes or not stated or stated[0].broker is not None or changes[-1].isrs[:1] != stated[0].isrs[:1]:
+        return [*changes, *stated]
+    return [*changes[:-1], replace(changes[-1], refs=(*changes[-1].refs, *stated[0].refs))]
+
+
 _IMPLIED: tuple[tuple[Callable[[Epoch], bool], str], ...] = (
     (
         lambda epoch: not epoch.unclean and not epoch.asked,
@@ -298,8 +308,7 @@ def _finding(history: History, case: Case, epoch: Epoch) -> Finding:
     shown = {ref for fact in stated for ref in fact.refs}
     since = last.epoch.epoch if last.epoch is not None else epoch.epoch
     facts = [
-        *(one for one in electable_facts(history, since, epoch) if shown.isdisjoint(one.refs)),
-        *stated,
+        *_before([one for one in electable_facts(history, since, epoch) if shown.isdisjoint(one.refs)], stated),
         *(Fact("a command requested an unclean election", refs=(ref,)) for ref in epoch.asked[:1]),
         *_named_unclean(epoch),
         leader_fact(epoch),

@@ -1,0 +1,45 @@
+"""A reader at night does not read the same twice: equal advice, equal restarts, and one ISR in two steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from forensics.reports import remarks
+from forensics.reports.text import render
+from forensics.result import Result
+from forensics.rules.finding import Fact
+from forensics.rules.unclean_election import _before
+from tests.rules.test_group_resets import two_losses
+
+
+def test_equal_advice_of_two_incidents_is_printed_once(case: Callable[[str], Result]) -> None:
+    result = case("incarn-4.1.1")
+    text = render(result, width=200)
+    assert "  Do first    the same as for __consumer_offsets-0, see above\n  then        do the same for each" in text
+    lone = [one for one in result.findings if one.topic == "stock"]
+    assert "see above" not in render(replace(result, findings=lone), width=200)
+
+
+def test_restarts_without_a_clean_stop_are_named_together(tmp_path: Path) -> None:
+    incident = two_losses(tmp_path)
+    incident[1].starts(300)
+    incident[2].starts(400)
+    _, besides = remarks.restarted(incident.scan())
+    assert besides == (
+        "besides, broker 1 started at 12:05:00 and broker 2 started at 12:06:40, and no line before shows a clean stop "
+        "of either"
+    )
+
+
+def test_an_isr_that_the_election_names_is_no_step_after_it() -> None:
+    """Another broker may log the ISR before an election later than the controller logs the election."""
+    changes = [Fact("shrank", isrs=((1, 2), (1,))), Fact("elected 2", isrs=((1,), (2,)))]
+    last = Fact("the last ISR was [1]", isrs=((1,),))
+    assert _before(changes, [last]) == changes
+    other = Fact("the last ISR was [3]", isrs=((3,),))
+    assert _before(changes, [other]) == [*changes, other]
+    led = replace(last, broker=1)
+    assert _before(changes, [led]) == [*changes, led]
+    assert _before([], [last]) == [last]
