@@ -268,12 +268,12 @@ _CAUSE = re.compile(r"(?:^|: )([A-Za-z_][\w$]*(?:Exception|Error): .+)$")
 _EXCEPTION = re.compile(r"(?:[A-Za-z_]\w*\.)+([A-Za-z_][\w$]*(?:Exception|Error))")
 _LAST_KNOWN = re.compile(rf"{LAST_KNOWN[:-1]}(?:=|: )\[([0-9, ]+)\]")
 _ELIGIBLE = re.compile(r"(?:^| )elr=([0-9,]+)")
-_AGAINST_SETTINGS = re.compile(rf"{AGAINST_SETTINGS}([0-9]+)")
-_ALL_REPLICAS = re.compile(rf"(?:{ALL_REPLICAS}|{REPLICAS})([0-9]+(?:,[0-9]+)*)")
+_AGAINST_SETTINGS = re.compile(rf"{AGAINST_SETTINGS}([0-9]{{1,10}})(?![0-9])")
+_ALL_REPLICAS = re.compile(rf"(?:{ALL_REPLICAS}|{REPLICAS})([0-9]{{1,10}}(?:,[0-9]{{1,10}})*)")
 _BROKERS = re.compile(r"[0-9,]+")
-_END_OFFSET = re.compile(r"\bendOffset=([0-9]+)")
-_COUNTED = re.compile(r"(-?[0-9]+) \[")
-_EPOCH_ENTRY = re.compile(r"EpochEntry[(\[](?:epoch=)?([0-9]+), ?(?:startOffset=)?([0-9]+)[)\]]")
+_END_OFFSET = re.compile(r"\bendOffset=([0-9]{1,19})(?![0-9])")
+_COUNTED = re.compile(r"(?<![0-9])(-?[0-9]{1,19}) \[")
+_EPOCH_ENTRY = re.compile(r"EpochEntry[(\[](?:epoch=)?([0-9]{1,10}), ?(?:startOffset=)?([0-9]{1,19})[)\]]")
 _PROPERTY = re.compile(r"([a-z][a-z.]+)(?: -> |=)(\[[^\]]*\]|[^,]*)")
 
 
@@ -403,7 +403,7 @@ def log_properties(detail: str) -> dict[str, str]:
 
 def segments(detail: str | None) -> int | None:
     """Return the number of segments of a loaded log, if the line states it."""
-    return int(detail) if detail is not None and detail.isdigit() else None
+    return integer(detail or "")
 
 
 def series_labels(of_cluster: Iterable[tuple[str, str]], others: Iterable[tuple[str, str]]) -> str:

@@ -116,6 +116,8 @@ def _last_batches(rows: pl.DataFrame) -> pl.DataFrame:
     return (
         rows.filter((pl.col("kind") == Kind.PRODUCER_STATE.value) & pl.col("offset").is_not_null())
         .filter(~(ended & closed))
-        .with_columns(pl.col("detail").str.extract(r" timestamp=([0-9]+) ").cast(pl.Int64).alias("max_timestamp"))
+        .with_columns(
+            pl.col("detail").str.extract(r" timestamp=([0-9]+) ").cast(pl.Int64, strict=False).alias("max_timestamp")
+        )
         .drop_nulls("max_timestamp")
     )

@@ -22,8 +22,8 @@ NAME: Final = "command-output"
 _NAME: Final = r"[A-Za-z0-9._-]+"
 
 _PARTITION: Final = re.compile(
-    rf"^\s*Topic: ?(?P<topic>{_NAME})\s+Partition: ?(?P<partition>[0-9]+)\s+"
-    r"Leader: ?(?P<leader>none|-?[0-9]+)\s+Replicas: ?(?P<replicas>[0-9,]*)"
+    rf"^\s*Topic: ?(?P<topic>{_NAME})\s+Partition: ?(?P<partition>[0-9]{{1,10}})\s+"
+    r"Leader: ?(?P<leader>none|-?[0-9]{1,10})\s+Replicas: ?(?P<replicas>[0-9,]*)"
     r"\s+Isr: ?(?P<isr>[0-9,]*)(?:\s+Elr: ?(?P<elr>[0-9,]*|N/A))?"
 )
 """A partition, of ``TopicCommand``; since 3.7 with the eligible leader replicas (KIP-966)."""
@@ -36,9 +36,9 @@ _ELECTED: Final = re.compile(
 )
 """Elections that took place, of ``LeaderElectionCommand`` (2.4 and later)."""
 _UNLIKE: Final = re.compile(
-    rf"^(?:\S+ [0-9:,]+: )?partition (?:\[(?P<old>{_NAME},[0-9]+)\]|(?P<tp>{_NAME}-[0-9]+))(?:: | )"
-    r"(?P<how>replica (?P<one>[0-9]+)'s offset (?P<offset>[0-9]+) doesn't match replica [0-9]+'s offset [0-9]+|"
-    r"has unmatched checksum at offset (?P<at>[0-9]+); replica (?P<first>[0-9]+)'s checksum [0-9]+; "
+    rf"^(?:\S+ [0-9:,]+: )?partition (?:\[(?P<old>{_NAME},[0-9]{{1,10}})\]|(?P<tp>{_NAME}-[0-9]{{1,10}}))(?:: | )"
+    r"(?P<how>replica (?P<one>[0-9]{1,10})'s offset (?P<offset>[0-9]{1,19}) doesn't match replica [0-9]+'s offset "
+    r"[0-9]+|has unmatched checksum at offset (?P<at>[0-9]{1,19}); replica (?P<first>[0-9]{1,10})'s checksum [0-9]+; "
     r"replica [0-9]+'s checksum [0-9]+)"
 )
 """Two replicas that differ, of ``ReplicaVerificationTool`` (0.8 and later)."""
@@ -67,7 +67,7 @@ _DRESSED: Final = re.compile(r"^[ \t]*(?:(?:>|&gt;) ?)+")
 _RULE: Final = re.compile(r"^[\s|:+-]*-{3}[\s|:+-]*\Z")
 """The line below the head of a table, as Markdown has it."""
 _CELL: Final = re.compile(r"[^\s,|]+")
-_NUMBER: Final = re.compile(r"(?:-|[0-9]+)\Z")
+_NUMBER: Final = re.compile(r"(?:-|[0-9]{1,19})\Z")
 _BEGINS: Final = re.compile(
     rb"(?m)^[\s>]*Topic: ?[\w.-]+\s+(?:Partition: ?[0-9]+\s+Leader: |(?:TopicId: ?\S+\s+)?PartitionCount: ?[0-9])"
     rb"|^[\s>]*Successfully completed leader election \([A-Z]+\) for partitions "

@@ -116,7 +116,9 @@ def read_dump_log(lines: pl.Series) -> Dump:
         value("producerEpoch").alias("producer_epoch"),
         pl.coalesce(value("baseSequence"), value("sequence")).alias("base_sequence"),
         pl.coalesce(value("CreateTime"), value("LogAppendTime"), value("NoTimestampType")).alias("max_timestamp"),
-        header.str.extract(r" deleteHorizonMs: OptionalLong\[([0-9]+)\]").cast(pl.Int64).alias("delete_horizon"),
+        header.str.extract(r" deleteHorizonMs: OptionalLong\[([0-9]+)\]")
+        .cast(pl.Int64, strict=False)
+        .alias("delete_horizon"),
     )
     # Records that 0.11 to 2.1 list without their batch have the batch's position, one line each.
     once = pl.col("base_offset").is_not_null() & pl.col("magic").is_not_null()

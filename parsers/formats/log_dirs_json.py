@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
+from parsers.encodings.checkpoint_file import integer
 from parsers.errors import NotThisFormat
 from parsers.reading import Notices, Reading, observations
 from parsers.schema import Kind
@@ -63,9 +64,8 @@ def _described(witness: int | None, directory: dict[str, Any], line: int, notice
 def _partition(name: str) -> tuple[str, int] | None:
     """Return topic and partition of a name such as ``orders-0``; None for another text."""
     topic, _, partition = name.rpartition("-")
-    if not topic or not partition.isascii() or not partition.isdigit() or int(partition) >= _INT32:
-        return None
-    return topic, int(partition)
+    number = integer(partition, most=_INT32 - 1)
+    return (topic, number) if topic and number is not None else None
 
 
 def _detail(entry: dict[str, Any]) -> str:

@@ -21,10 +21,12 @@ from parsers.schema import Kind
 Printed = tuple[int, str | None, bool]
 """Offset of a printed record, its payload (None if it is not decoded), and whether it is a change of the leader."""
 
-_RECORD: Final = re.compile(r"^\| offset: (?P<offset>[0-9]+) .*? payload: (?P<payload>\{\"type\":.*)$")
-_BATCH: Final = re.compile(r"^baseOffset: (?P<offset>[0-9]+) ")
-_LEADER: Final = re.compile(r"^\| offset: (?P<offset>[0-9]+) .*? LeaderChange: (?P<payload>\{.*)$")
-_CONTROL: Final = re.compile(r"^\| offset: (?P<offset>[0-9]+) .*? (?:controlType|SnapshotHeader|SnapshotFooter|\w+): ?")
+_RECORD: Final = re.compile(r"^\| offset: (?P<offset>[0-9]{1,19}) .*? payload: (?P<payload>\{\"type\":.*)$")
+_BATCH: Final = re.compile(r"^baseOffset: (?P<offset>[0-9]{1,19}) ")
+_LEADER: Final = re.compile(r"^\| offset: (?P<offset>[0-9]{1,19}) .*? LeaderChange: (?P<payload>\{.*)$")
+_CONTROL: Final = re.compile(
+    r"^\| offset: (?P<offset>[0-9]{1,19}) .*? (?:controlType|SnapshotHeader|SnapshotFooter|\w+): ?"
+)
 
 _TYPES: Final = {
     re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).upper(): name

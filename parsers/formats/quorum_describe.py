@@ -22,7 +22,7 @@ _STATUS: Final = re.compile(
 )
 _HEAD: Final = re.compile(r"^NodeId\s+(?:DirectoryId\s+)?LogEndOffset\s+Lag\s+LastFetchTimestamp\s+")
 _NODE: Final = re.compile(
-    r"^(?P<replica>[0-9]+)\s+(?:[A-Za-z0-9_-]{22}\s+)?(?P<leo>[0-9]+)\s+(?P<lag>-?[0-9]+)\s+"
+    r"^(?P<replica>[0-9]{1,10})\s+(?:[A-Za-z0-9_-]{22}\s+)?(?P<leo>[0-9]{1,19})\s+(?P<lag>-?[0-9]+)\s+"
     r"(?P<fetched>-?[0-9]+|[0-9]+ ms ago|unknown)\s+(?P<caught_up>-?[0-9]+|[0-9]+ ms ago|unknown)\s+"
     r"(?P<status>Leader|Follower|Observer)\s*$"
 )
@@ -74,7 +74,7 @@ def _status(said: dict[str, str], line: int) -> dict[str, Any]:
     numbers = {
         column: int(said[key])
         for column, key in (("leader", "LeaderId"), ("leader_epoch", "LeaderEpoch"), ("hw", "HighWatermark"))
-        if re.fullmatch(r"-?[0-9]+", said.get(key, ""))
+        if re.fullmatch(r"-?[0-9]{1,19}", said.get(key, ""))
     }
     lags = [f"max_lag={said[key]}" for key in ("MaxFollowerLag",) if key in said]
     nodes = [

@@ -9,6 +9,7 @@ from typing import Final
 
 import polars as pl
 
+from parsers.encodings.checkpoint_file import integer
 from parsers.file_reading import FileReading
 from parsers.schema import Kind
 
@@ -24,7 +25,7 @@ def note_announced(part: FileReading) -> None:
     told = rows.select("line", "detail", announced.alias("announced")).unique("line", maintain_order=True).collect()
     for detail, announces in told.select("detail", "announced").iter_rows():
         if announces:
-            part.roles_due = int(detail)
+            part.roles_due = integer(detail)
         elif part.roles_due is None:
             part.roles_begun += 1
         else:

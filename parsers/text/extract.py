@@ -305,10 +305,10 @@ def _contradicts_itself(text: pl.Expr) -> pl.Expr:
     A leader is a replica (PartitionStateMachine, ReplicationControlManager). Up to 0.11 brokers print what they cached
     as ``(Leader:1,ISR:1,2),ReplicationFactor:2),AllReplicas:1,2)`` (PartitionStateInfo).
     """
-    leader = text.str.extract(r"[(, ](?:leader=|Leader:)([0-9]+)[,)]").cast(pl.Int64, strict=False)
+    leader = text.str.extract(r"[(, ](?:leader=|Leader:)([0-9]+)[,)]")
     replicas = text.str.extract(rf"{_REPLICAS}\[?([0-9]+(?:, ?[0-9]+)*)").str.extract_all("[0-9]+")
     one = text.str.count_matches(_REPLICAS, literal=False) == 1
-    return (one & leader.is_not_null() & ~replicas.cast(pl.List(pl.Int64)).list.contains(leader)).fill_null(value=False)
+    return (one & leader.is_not_null() & ~replicas.list.contains(leader)).fill_null(value=False)
 
 
 _REPLICAS = r"[(, ](?:replicas=|AllReplicas:)"

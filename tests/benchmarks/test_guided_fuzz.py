@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,14 @@ def test_a_text_has_the_format_that_it_is_a_seed_of(name: str) -> None:
     for path, text in guided.TEXTS[name]:
         formats = guided.one(path, text.encode())
         assert formats == (["archive", "broker-log", "broker-log"] if name == "excerpt" else [name])
+
+
+@pytest.mark.parametrize("name", guided.TEXTS)
+@pytest.mark.parametrize("number", ["9" * 5000, "9" * 20, "-1"])
+def test_no_number_in_a_text_is_too_long_for_its_reader(name: str, number: str) -> None:
+    for path, text in guided.TEXTS[name]:
+        for found in re.finditer("[0-9]+", text):
+            guided.one(path, f"{text[: found.start()]}{number}{text[found.end() :]}".encode())
 
 
 @pytest.mark.skipif(not EVERYTHING, reason="reads all sample traces")

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import io
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from parsers import read
+from parsers import details, read
 from parsers.admission import BOUNDS, admitted
 from parsers.containment import Defect, contained, each
 from parsers.file_reading import FileReading
 from parsers.files.sources import Source
 from parsers.formats.offset_checkpoint import read_offset_checkpoint
+from parsers.messages import MESSAGES
 from parsers.reading import observations
 from parsers.schema import OBSERVATIONS, Kind
 from parsers.walk import walk
+from tests.conftest import EVERYTHING
 
 
 def wrong() -> int:
@@ -155,3 +159,38 @@ def test_a_topic_has_a_name_that_kafka_can_have_given(length: int, kept: int) ->
     left_out = f"1 statement is left out: a name of {length:,} characters is no topic that can be, as more than 255"
     assert any(reason.startswith(left_out) for reason in reasons) == (not kept)
     assert max(map(len, reasons)) <= 1_000
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "9" * 19])
+def test_a_number_that_is_too_long_costs_no_log_more_than_its_line(number: str) -> None:
+    """Each message has each of its numbers changed once, in one log."""
+    texts = [one.text.partition("\n")[0] for message in MESSAGES for made in message.variants for one in made.examples]
+    changed = [
+        f"{text[: found.start()]}{number}{text[found.end() :]}"
+        for text in texts
+        for found in list(re.finditer("[0-9]+", text))[:: 1 if EVERYTHING else 7]
+    ]
+    sound = "Truncating log orders-0 to offset 50."
+    log = "".join(f"[2026-11-21 04:05:49,991] INFO {text} (kafka.log.Log)\n" for text in [*changed, sound]).encode()
+    found = read.read(Source("server.log", len(log), lambda: io.BytesIO(log)))
+    assert found.format == "broker-log"
+    assert found.observations.filter(pl.col("line") == len(changed) + 1).select("topic", "offset").row(0) == (
+        "orders",
+        50,
+    )
+
+
+@pytest.mark.parametrize(
+    ("reads", "detail"),
+    [
+        (details.assigned, "AllReplicas:1,{}"),
+        (details.against_settings, f"{details.AGAINST_SETTINGS}{{}}"),
+        (details.counted_ends, "{} [0 : 1840]"),
+        (details.answered_end, "EpochEndOffset(leaderEpoch=4, endOffset={})"),
+        (details.epoch_entries, "Set(EpochEntry(2,{}))"),
+        (details.segments, "{}"),
+    ],
+)
+def test_a_number_that_is_too_long_in_a_detail_is_none(reads: Callable[[str], object], detail: str) -> None:
+    assert reads(detail.format(7))
+    assert not reads(detail.format("9" * 5000))
