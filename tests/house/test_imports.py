@@ -231,6 +231,36 @@ def test_nobody_imports_pandas(repository: Path, files: tuple[str, ...]) -> None
     assert guilty == []
 
 
+REACHING_OUT = (
+    *("asyncio", "dill", "ftplib", "http", "marshal", "pickle", "requests", "shelve", "smtplib", "socket", "ssl"),
+    *("subprocess", "urllib.request", "xmlrpc"),
+)
+"""Modules that execute what they read, start processes, or use a network."""
+
+REACHES_OUT = {
+    ("forensics.cli.watch", "subprocess"): "starts the command that the user names",
+    ("forensics.collect.bundle", "socket"): "asks for the name of this host",
+    (
+        "forensics.engines.pipeline.finishing",
+        "pickle",
+    ): "reads rows again that it has written to its own temporary file",
+    ("forensics.engines.spark.session", "subprocess"): "asks Java for its release",
+    ("forensics.engines.workers", "pickle"): "hands objects to its own processes",
+    ("forensics.engines.workers", "subprocess"): "starts its own processes",
+    ("forensics.testing.checks", "subprocess"): "starts this program to check a plugin",
+}
+
+
+def test_nothing_from_evidence_is_executed_and_no_network_is_used(sources: dict[str, str]) -> None:
+    found = {
+        (module, name)
+        for module, source in sources.items()
+        for name in imported(source, module)
+        if any(within(name, one) for one in REACHING_OUT)
+    }
+    assert {(module, name.partition(".")[0]) for module, name in found} == set(REACHES_OUT)
+
+
 def test_starting_the_command_line_loads_nothing_heavy(repository: Path, sources: dict[str, str]) -> None:
     if "forensics.cli" not in sources:
         pytest.skip("there is no forensics.cli yet")
