@@ -62,8 +62,12 @@ class Node:
             stream.write(f"[{time}] {text}\n")
         return self
 
-    def starts(self, at: float) -> Node:
-        """A new process."""
+    def starts(self, at: float, *, killed: bool = False) -> Node:
+        """A new process; one with a role before it had stopped, or was killed."""
+        if self.epoch >= 0 and not killed:
+            self.says(
+                at, f"INFO [KafkaServer id={self.number}] Starting controlled shutdown (kafka.server.KafkaServer)"
+            )
         self.epoch, self.opened = -1, False
         self.says(at, "INFO Connecting to zookeeper on localhost:2181 (kafka.server.KafkaServer)")
         return self.says(at, "INFO Kafka version: 2.8.2 (org.apache.kafka.common.utils.AppInfoParser)")

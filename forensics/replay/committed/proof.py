@@ -547,7 +547,7 @@ def _by_next_role(history: History, epoch: Epoch) -> int | None:
         return None
     spans = history.role_spans.get(leader, [])
     here = [position for position, role_span in enumerate(spans) if role_span.epoch == epoch.epoch]
-    if not here or here[-1] + 1 >= len(spans) or epoch.other_leaders or not ended_whole(spans, here):
+    if not here or here[-1] + 1 >= len(spans) or epoch.other_leaders or not ended_whole(history, leader, here):
         return None
     now, after = spans[here[-1]], spans[here[-1] + 1]
     if now.role is not Role.LEADER or now.steps or after.run != now.run or after.start_hw is None:

@@ -34,11 +34,10 @@ def _source(sample: Sample, *, by_leader: bool) -> HwSource:
 def _is_of_earlier(before: RoleSpan, hw: int) -> bool:
     """Return whether a high watermark that a role begins with was not reached in the role before.
 
-    The role before began with at least this value, or it states at least this value itself. Or its log was replaced by
-    another one, and the value is about that of before.
+    The role before began with at least this value, or it states at least this value itself.
     """
     known = [one.value for one in (before.start_hw, before.hw) if one is not None]
-    return max(known, default=UNKNOWN) >= hw or any(replaced(step) for step in before.steps)
+    return max(known, default=UNKNOWN) >= hw
 
 
 class HwAttribution:
@@ -148,7 +147,11 @@ class HwAttribution:
         start, (before, _) = role_span.start_hw, self.logs.neighbours(role_span)
         if start is None or start.value <= 0 or (before is not None and _is_of_earlier(before, start.value)):
             return
-        epoch, own = self._reached_in(before, role_span, start.value) if before is not None else (None, None)
+        epoch, own = None, None
+        if before is not None and any(replaced(step) for step in before.steps):
+            own = Lineage.unknown()  # its log was replaced by another one, of which the value is
+        elif before is not None:
+            epoch, own = self._reached_in(before, role_span, start.value)
         kept = before is not None and before.run == role_span.run
         self.state(broker, epoch, start, HwSource.KEPT if kept else HwSource.READ_BACK, earlier=True, own=own)
 

@@ -35,7 +35,8 @@ def log_end(history: History, broker: int | None, epoch: int) -> Interval:
             return _bound(one.start_end, one.start_ref, grown=position > 1)
         if one.steps:
             step = one.steps[0]
-            return _bound(step.target if step.found_all else step.end, *step.refs, grown=position > 0)
+            whole = passed_on_whole(history, broker, step)
+            return _bound(step.target if whole else step.end, *step.refs, grown=position > 0)
         if one.run != after[min(position + 1, len(after) - 1)].run:
             return Interval()  # no load line: the next process began with another, empty log
     return Interval() if _may_have_crashed(history, after[-1]) else _by_files(history, broker, grown=len(after) > 1)
@@ -110,7 +111,7 @@ def _from_its_end(history: History, broker: int, epoch: int) -> Sequence[RoleSpa
     """Return a replica's role spans from its last one in an epoch on; none if its lines do not show its log there."""
     spans = history.role_spans.get(broker, [])
     here = _places_by_epoch(history).get((broker, epoch), ())
-    return spans[here[-1] :] if here and history.coverage.whole(broker) and ended_whole(spans, here) else ()
+    return spans[here[-1] :] if here and history.coverage.whole(broker) and ended_whole(history, broker, here) else ()
 
 
 @once
@@ -159,15 +160,27 @@ def may_have_lost_end(step: Step) -> bool:
     return (step.kind is StepKind.LOADED and step.may_lack_end) or step.kind is StepKind.RECOVERY_TRUNCATED
 
 
-def ended_whole(spans: Sequence[RoleSpan], here: Sequence[int]) -> bool:
+def passed_on_whole(history: History, broker: int, step: Step) -> bool:
+    """Return whether a process loaded all of the log that the process before had left.
+
+    A clean stop alone does not show that: another directory may be in the place of the one that was left. Then what
+    other replicas have of the log may show that it was longer.
+    """
+    shorter = (one for one in history.shortened_logs if one.replica == broker and one.end > one.target)
+    return step.found_all and not any(one.refs[:1] == step.refs[:1] for one in shorter)
+
+
+def ended_whole(history: History, broker: int, here: Sequence[int]) -> bool:
     """Return whether every process in an epoch, except the last, passed its whole log on to the next process.
 
     A leader may crash and restart within its epoch, before its ZooKeeper session expires. The log that the next process
     finds does not show how long the log was before the crash.
 
     Args:
-        spans: role spans of one replica.
-        here: positions of the spans that are in the epoch.
+        history: the partition.
+        broker: the replica.
+        here: positions of its role spans that are in the epoch.
     """
+    spans = history.role_spans.get(broker, [])
     ended = [one for one, two in itertools.pairwise(here) if spans[one].run != spans[two].run]
-    return all(bool(spans[one].steps) and spans[one].steps[0].found_all for one in ended)
+    return all(bool(spans[one].steps) and passed_on_whole(history, broker, spans[one].steps[0]) for one in ended)

@@ -271,8 +271,19 @@ class Reader(Watermarks):
         self._note_dir_failure(step, failed)
         # A process that stops cleanly leaves a marker file (LogManager.shutdown).
         step.dir_older = self.older[1] if left is None and self.older[0] == event.run else ()
+        step.stop_unseen = self._stopped_unseen(event)
         step.put_back = bool(step.dir_older) or self.unflushed == event.run == self.shut_whole + 1
         self.at_rest, self.recovering, self.loaded_by = True, False, event.run
+
+    def _stopped_unseen(self, event: Event) -> bool:
+        """Return whether the process before had a role, and no line shows that it stopped.
+
+        A broker that stops prints that it begins to. If it was killed and its next process recovers nothing, another
+        directory may be in place of the one that it left: one that a clean stop had left, such as a copy.
+        """
+        before = event.run - 1
+        served = self.now.run == before and self.now.epoch >= 0
+        return served and event.message != TRACE and before not in (self.shut, self.shut_whole)
 
     def _loaded_again(self, event: Event, end: int) -> None:
         """Handle a log that was loaded twice with no other line in between.

@@ -84,6 +84,7 @@ class Step:
         last: when, and by which line, the last time; None if it was logged once.
         dir_failed: of a load that found less than the log had: its log directory had failed before.
         dir_empty: of a new log, the line that its log directory held no log as its process started, or None.
+        stop_unseen: of a load, no line shows that the process before stopped: it may have been killed.
         dir_older: of a load after a clean stop, lines that show that the directory is older than the process before
             had left it.
         own_hw: of a truncation, a high watermark above its target that the replica had stated before.
@@ -106,6 +107,7 @@ class Step:
     last: tuple[int | None, Ref] | None = None
     dir_failed: bool = False
     dir_empty: Ref | None = None
+    stop_unseen: bool = False
     dir_older: tuple[Ref, ...] = ()
     own_hw: OwnHw | None = None
     answer: EpochAnswer | None = None
@@ -132,7 +134,7 @@ class Step:
     @property
     def may_lack_end(self) -> bool:
         """Return whether a load may have found less than the log had, as after an unclean stop or of an older copy."""
-        return self.before is LogBefore.UNCLEAN_STOP or bool(self.dir_older)
+        return self.before is LogBefore.UNCLEAN_STOP or self.stop_unseen or bool(self.dir_older)
 
     @property
     def older_with_unknown_end(self) -> bool:
