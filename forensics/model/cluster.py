@@ -473,8 +473,11 @@ class Cluster:
                 if replica.disk.damage.get(file) == "garbled"
             ],
             broker_epoch=self.controller.offset + 2,
+            metadata_end=replica.disk.metadata_end,
         )
         self.controller.broker_started(node.id)
+        # Its record is at the offset that is the broker epoch, and the broker reads it before it serves.
+        replica.disk.metadata_end = self.controller.broker_epochs[node.id] + 1
 
     def restart(self, broker: int) -> bool:
         """Starts a broker that is down: it loads its log, takes its HW from the checkpoint and registers.

@@ -200,6 +200,8 @@ class Disk:
     """``leader-epoch-checkpoint``."""
     clean: bool = False
     """True if ``.kafka_cleanshutdown`` exists."""
+    metadata_end: int = 0
+    """KRaft: log end offset of the metadata log in the directory, as of the broker's last registration."""
     former: dict[Checkpoint, Any] = field(default_factory=dict)
     """Contents of each checkpoint before its last change: an older copy, as a backup has it."""
     damage: dict[Checkpoint, Literal["lost", "empty", "garbled"]] = field(default_factory=dict)

@@ -109,6 +109,12 @@ class V39(QuorumController):
         epoch = facts["broker_epoch"]
         yield Line(
             "INFO",
+            PRODUCERS,
+            f"[LogLoader partition=__cluster_metadata-0, dir={data}] Loading producer state till offset "
+            f"{facts['metadata_end']} with message format version 2",
+        )
+        yield Line(
+            "INFO",
             LIFE,
             f"[BrokerLifecycleManager id={broker}] Incarnation {scene.incarnation(broker, epoch)} of broker {broker} "
             "in "
@@ -118,6 +124,11 @@ class V39(QuorumController):
             "INFO",
             LIFE,
             f"[BrokerLifecycleManager id={broker}] Successfully registered broker {broker} with broker epoch {epoch}",
+        )
+        yield Line(
+            "INFO",
+            LIFE,
+            f"[BrokerLifecycleManager id={broker}] The broker has caught up. Transitioning from STARTING to RECOVERY.",
         )
         yield Line("INFO", MANAGER, f"Loading logs from log dirs ArrayBuffer({data})")
         yield from self.resets(event)
