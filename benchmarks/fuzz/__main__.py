@@ -25,6 +25,7 @@ from tools.samples import unpacked
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = unpacked()
+FAILURES = ("raised", "contained defects", "too slow", "false proofs", "verdicts of other partitions")
 RECORDED = ROOT / "tests" / "cases" / "data"
 
 
@@ -87,14 +88,14 @@ def _run(asked: argparse.Namespace, folders: Sequence[Path], made: Path) -> int:
             counts[what] += 1
             by_mutation[outcome.mutation, what] += 1
             print(f"seed {outcome.seed}: {what}: {outcome.case}/{outcome.file}, {outcome.mutation}")
-            print(f"  {outcome.raised or '; '.join((*outcome.failed, *outcome.proofs))}", flush=True)
+            print(f"  {outcome.raised or '; '.join((*outcome.failed, *outcome.proofs, *outcome.strayed))}", flush=True)
         if asked.out is not None and [*said(outcome)]:
             with asked.out.open("a") as stream:
                 stream.write(json.dumps(asdict(outcome)) + "\n")
     print(f"seeds {asked.seed} to {last}: " + ", ".join(f"{count} {what}" for what, count in counts.items()))
     for (mutation, what), count in by_mutation.most_common():
         print(f"  {count:5} {what}: {mutation}")
-    return int(any(counts[what] for what in ("raised", "contained defects", "too slow", "false proofs")))
+    return int(any(counts[what] for what in FAILURES))
 
 
 def _outcomes(
@@ -123,6 +124,7 @@ def said(outcome: Outcome) -> list[str]:
         "too slow": outcome.slow,
         "false proofs": bool(outcome.proofs) and not outcome.forged,
         "proofs of forged records": bool(outcome.proofs) and outcome.forged,
+        "verdicts of other partitions": bool(outcome.strayed),
     }
     return [what for what, is_so in wrong.items() if is_so]
 

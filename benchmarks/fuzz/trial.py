@@ -2,11 +2,12 @@
 
 Nothing may be raised, and nothing may take longer than its limit. On healthy evidence no finding of severity error or
 critical may be proven, except about the damage itself. A checksum that is corrected is no accident: findings after such
-a change are counted separately.
+a change are counted separately. A file in the directory of one partition may change no answer about another partition.
 """
 
 from __future__ import annotations
 
+import re
 import signal
 import time
 import traceback
@@ -31,6 +32,11 @@ ABOUT_DAMAGE = frozenset(("segment-damage", "checkpoint-contradiction"))
 SUBJECTS = frozenset((("epoch-divergence", "file"),))
 """Rules, and the subject of their findings about a damaged file itself."""
 
+Place = tuple[str | None, str, int, int]
+"""Cluster, topic, partition and incarnation."""
+
+_OF_ALL = frozenset(("__cluster_metadata", "__consumer_offsets", "__transaction_state"))
+
 _BY_THE_CLOCK = 10
 """How many times longer a scan may take by the clock than its processors work."""
 
@@ -52,6 +58,7 @@ class Outcome:
         failed: places at which a defect was contained.
         slow: it took longer than its limit.
         proofs: findings, on healthy evidence, that claim to be proven and can only come from the damage.
+        strayed: partitions with other verdicts than before, though the file is in the directory of another one.
         forged: the mutation corrected the checksums.
     """
 
@@ -64,6 +71,7 @@ class Outcome:
     failed: tuple[str, ...] = ()
     slow: bool = False
     proofs: tuple[str, ...] = ()
+    strayed: tuple[str, ...] = ()
     forged: bool = False
 
 
@@ -76,12 +84,14 @@ class Subject:
         healthy: nothing went wrong in it.
         files: its files.
         known: findings that are proven without damage.
+        verdicts: without damage.
     """
 
     folder: Path
     healthy: bool
     files: list[Path]
     known: frozenset[tuple[str, str, int]]
+    verdicts: dict[Place, tuple[str, ...]]
 
     @staticmethod
     def of(folder: Path) -> Subject:
@@ -89,7 +99,32 @@ class Subject:
         files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != "truth.json")
         result = scan([str(folder)])
         healthy = not any(f.severity.rank <= Severity.ERROR.rank for f in result.findings)
-        return Subject(folder, healthy, files, frozenset(map(_key, _proven(result))))
+        return Subject(folder, healthy, files, frozenset(map(_key, _proven(result))), _verdicts(result))
+
+
+def _verdicts(result: Result) -> dict[Place, tuple[str, ...]]:
+    """Return the verdicts of each partition, in the order of the rules."""
+    return {
+        (one.history.cluster, one.history.topic, one.history.partition, one.history.incarnation): tuple(
+            judgement.verdict.value for judgement in one.judgements.values()
+        )
+        for one in result.partitions
+    }
+
+
+def _strayed(subject: Subject, path: Path, result: Result) -> Iterator[str]:
+    """Yield the partitions whose verdicts a damaged file changed, if it is in the directory of another one.
+
+    Files of the topics in ``_OF_ALL`` are about other partitions too. A partition that only the damaged file names, or
+    that only damage makes up, is no other one: its verdicts are those of one scan alone.
+    """
+    split = re.fullmatch(r"(.+)-([0-9]+)(?:\.[0-9a-f]{32}-[a-z]+)?", path.parent.name)
+    if split is None or path.parent.parent == subject.folder or split[1] in _OF_ALL:
+        return
+    own = (split[1], int(split[2]))
+    for place, verdicts in _verdicts(result).items():
+        if place[1:3] != own and subject.verdicts.get(place, verdicts) != verdicts:
+            yield f"{place[1]}-{place[2]}"
 
 
 def _proven(result: Result) -> Iterator[Finding]:
@@ -139,11 +174,13 @@ def _another(path: Path, fitting: Sequence[Path], chance: Random) -> bytes:
 
 def _scanned(subject: Subject, path: Path, mutation: Mutation, seed: int, limit: float) -> Outcome:
     began = time.monotonic()
-    raised, slow, failed, proofs = "", False, [], []
+    raised, slow = "", False
+    failed, proofs, strayed = list[str](), list[str](), list[str]()
     try:
         with limited(limit):
             result = scan([str(subject.folder)])
         failed = list(_failures(result))
+        strayed = list(_strayed(subject, path, result))
         if subject.healthy:
             new = [f for f in _proven(result) if not _about_damage(f) and _key(f) not in subject.known]
             proofs = [f"{f.rule} {f.topic}-{f.partition}: {f.summary}" for f in new]
@@ -165,6 +202,7 @@ def _scanned(subject: Subject, path: Path, mutation: Mutation, seed: int, limit:
         failed=tuple(failed),
         slow=slow,
         proofs=tuple(proofs),
+        strayed=tuple(strayed),
         forged=mutation.forged,
     )
 

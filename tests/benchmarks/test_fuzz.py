@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.fuzz.__main__ import cases, prepared, said
 from benchmarks.fuzz.mutations import LOG, MUTATIONS, TEXT
-from benchmarks.fuzz.trial import Subject, TooSlow, limited, trial
+from benchmarks.fuzz.trial import Subject, TooSlow, _strayed, limited, trial
 from tests.conftest import EVERYTHING
 from tests.parsers.formats.building import batch
 
@@ -73,3 +73,22 @@ def test_waiting_is_limited_by_the_clock_ten_times_later() -> None:
     with limited(0.05), pytest.raises(TooSlow):
         time.sleep(60)
     assert 0.4 < time.monotonic() - began < 30
+
+
+@pytest.mark.parametrize(
+    ("file", "strayed"),
+    [
+        ("orders-0/00000000000000000000.log", ["orders-1", "stock-0"]),
+        ("stock-0.0123456789abcdef0123456789abcdef-delete/leader-epoch-checkpoint", ["orders-0", "orders-1"]),
+        ("__consumer_offsets-0/00000000000000000000.log", []),  # positions of groups, in any partition
+        ("replication-offset-checkpoint", []),
+    ],
+)
+def test_a_file_of_one_partition_may_change_no_answer_about_another_one(
+    file: str, strayed: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [("orders", 0), ("orders", 1), ("stock", 0)]
+    before, after = ({(None, *name, 0): (verdict,) for name in names} for verdict in ("clean", "violated"))
+    monkeypatch.setattr("benchmarks.fuzz.trial._verdicts", lambda _: after | {(None, "made-up", 0, 0): ("unknown",)})
+    subject = Subject(Path("/e"), True, [], frozenset(), before)
+    assert [*_strayed(subject, Path("/e/broker-1/data") / file, None)] == strayed  # type: ignore[arg-type]
