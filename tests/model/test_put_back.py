@@ -267,6 +267,17 @@ CASES: dict[str, tuple[str, Logging, bool, Setting, Ops, str, str, list[int]]] =
         "clean",
         [],
     ),
+    # Broker 2 starts with the directory of broker 1, and the high watermark in it. Broker 1 had led, and is empty now.
+    "the directories of a leader and a follower were exchanged": (
+        "fetch",
+        "default",
+        True,
+        Setting(PAIR, 1, False),
+        [("stop", 2), ("produce-1", 1), ("restart", 2), ("swap", 1, 2, 3)],
+        LOST,
+        "unknown",
+        [],
+    ),
     # Replicas that differ below have the same batch above, with the same number of its producer.
     "a transaction above a fork": (
         "epoch",

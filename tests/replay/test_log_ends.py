@@ -8,9 +8,10 @@ import pytest
 
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.partition_facts import PartitionFacts
-from forensics.replay.history import History, Replica, Role
+from forensics.replay.history import History, Replica, Role, ShortenedLog
 from forensics.replay.interval import Interval
 from forensics.replay.leader_epochs import Epoch, LeaderEpochs
+from forensics.replay.lineage import Lineage
 from forensics.replay.roles.log_ends import follower_end, left_end, log_end, next_end, reached_end, shortened_to
 from forensics.replay.roles.steps import RoleSpan, Sample, Step, StepKind
 from tests.covering import holed, whole
@@ -97,6 +98,16 @@ def test_a_role_leaves_what_the_next_load_or_the_next_role_finds() -> None:
     assert left_end(one, two) == Sample(38, LINE, 9)
     one.steps = [step(StepKind.TRUNCATED, 20, 3), step(StepKind.LOADED, 30, 4)]
     assert left_end(one, two) == Sample(30, Ref(row=4), 5)
+
+
+def test_a_load_shows_no_end_of_a_log_that_others_show_to_have_been_longer() -> None:
+    """Nothing is recovered after a clean stop, nor of a copy that a clean stop had left."""
+    found = history()
+    loaded = step(StepKind.LOADED, 30, 4)
+    found.role_spans[2] = [RoleSpan(2, 0, 0, Role.LEADER, 2, steps=[loaded]), RoleSpan(2, 1, 1, Role.LEADER, 2)]
+    assert log_end(found, 2, 0) == Interval.at(30, *loaded.refs)
+    found.shortened_logs = [ShortenedLog(2, 0, Interval(35), 30, Lineage(), 5, loaded.refs)]
+    assert log_end(found, 2, 0).high is None
 
 
 def test_the_log_after_a_role_was_as_short_as_any_line_says() -> None:

@@ -34,10 +34,13 @@ def _source(sample: Sample, *, by_leader: bool) -> HwSource:
 def _is_of_earlier(before: RoleSpan, hw: int) -> bool:
     """Return whether a high watermark that a role begins with was not reached in the role before.
 
-    The role before began with at least this value, or it states at least this value itself.
+    The role before began with at least this value, or it states at least this value itself. Or its log was replaced by
+    another one, and the value may be about that of before: the checkpoint is another file, which may be left. If the
+    whole directory was replaced, the checkpoint came with it.
     """
     known = [one.value for one in (before.start_hw, before.hw) if one is not None]
-    return max(known, default=UNKNOWN) >= hw
+    replaced_alone = any(replaced(step) and not step.dir_older for step in before.steps)
+    return max(known, default=UNKNOWN) >= hw or replaced_alone
 
 
 class HwAttribution:
@@ -148,8 +151,8 @@ class HwAttribution:
         if start is None or start.value <= 0 or (before is not None and _is_of_earlier(before, start.value)):
             return
         epoch, own = None, None
-        if before is not None and any(replaced(step) for step in before.steps):
-            own = Lineage.unknown()  # its log was replaced by another one, of which the value is
+        if before is not None and any(step.dir_older for step in before.steps):
+            own = Lineage.unknown()  # of the log that came with the directory
         elif before is not None:
             epoch, own = self._reached_in(before, role_span, start.value)
         kept = before is not None and before.run == role_span.run
