@@ -105,16 +105,26 @@ def _stopped(case: Case, time: int, broker: int, logged: _StopLines) -> str:
 
 def _stops(case: Case, one: Together, logged: _StopLines) -> str:
     """Return how brokers had stopped before they started together, as the end of a sentence."""
-    ends = logged[Kind.SHUTDOWN_COMPLETE]
-    stops = {broker: _last_before(case, broker, one.first, ends) for broker in one.brokers}
-    clean = {broker: time for broker, time in stops.items() if time is not None}
-    rest = [broker for broker in one.brokers if broker not in clean]
-    said = [f"broker {broker} had shut down cleanly at {_utc(time):%H:%M:%S}" for broker, time in clean.items()]
-    if len(said) > STOPS:
-        said = [f"{len(clean):,} of them had shut down cleanly"]
+    said: list[str] = []
+    rest: Sequence[int] = one.brokers
+    for kind, did in _DONE.items():
+        times = _last_stops(case, rest, one, logged[kind])
+        if len(times) > STOPS:
+            said.append(f"{len(times):,} of them {did}")
+        else:
+            said += [f"broker {broker} {did} at {_utc(time):%H:%M:%S}" for broker, time in times.items()]
+        rest = [broker for broker in rest if broker not in times]
     if rest:
         said.append(f"no line before shows a clean stop of {_which(rest, one)}")
     return ", ".join(said)
+
+
+def _last_stops(
+    case: Case, brokers: Iterable[int], one: Together, logged: Mapping[int, Sequence[int]]
+) -> dict[int, int]:
+    """Return the last of some logged times before brokers started together, of those brokers that have one."""
+    found = {broker: _last_before(case, broker, one.first, logged) for broker in brokers}
+    return {broker: time for broker, time in found.items() if time is not None}
 
 
 def _which(brokers: Sequence[int], one: Together) -> str:
@@ -125,6 +135,8 @@ def _which(brokers: Sequence[int], one: Together) -> str:
 
 _OF_STOPS: Final = (Kind.SHUTDOWN_COMPLETE, Kind.SHUTDOWN_BEGIN)
 """Kinds of line about a clean stop: that it has ended, and that it begins."""
+_DONE: Final = {Kind.SHUTDOWN_COMPLETE: "had shut down cleanly", Kind.SHUTDOWN_BEGIN: "had begun to shut down"}
+"""Words for each of them. From 4.0 on the last lines of a clean stop are not logged."""
 _StopLines = Mapping[Kind, Mapping[int, Sequence[int]]]
 """Times at which brokers logged one of these, in microseconds since 1970 UTC, by kind and broker."""
 

@@ -45,6 +45,7 @@ def restarted(
     caught_up: bool = True,
     later: int = 223,
     killed: bool = False,
+    recovers: bool = False,
     roles: int = 2,
 ) -> Incident:
     """Broker 1 leads epoch 4 alone with broker epoch 117, and its next process finds its directories as they are.
@@ -57,7 +58,8 @@ def restarted(
         log_dir: directory of the metadata log.
         caught_up: the first process read the record of its registration.
         later: broker epoch of the next process.
-        killed: the first process did not stop cleanly.
+        killed: the first process did not stop.
+        recovers: the next process recovers its log.
         roles: epochs that the broker leads.
     """
     incident = Incident(tmp_path, brokers=1)
@@ -65,12 +67,12 @@ def restarted(
     loads_metadata(node, 1, 100, log_dir)
     node.loads(5, first)
     registers(node, 6, 117, caught_up=caught_up)
-    node.leads(10, 4, first, first, [1]).starts(50)
+    node.leads(10, 4, first, first, [1]).starts(50, killed=killed)
     loads_metadata(node, 51, 0, log_dir)
     if metadata:
         loads_metadata(node, 52, metadata, log_dir)
     registers(node, 53, later)
-    if killed:
+    if recovers:
         node.says(
             54, "INFO [LogLoader partition=orders-0, dir=/d] Recovering unflushed segment 0 (kafka.log.LogLoader)"
         )
@@ -124,7 +126,18 @@ def test_a_log_that_is_known_to_be_shorter_is_told_with_the_directory(tmp_path: 
 
 def test_after_an_unclean_stop_the_metadata_log_may_have_lost_its_own_end(tmp_path: Path) -> None:
     """What was not flushed may be gone of both logs, so that nothing shows another directory."""
-    assert not any("a data directory that is older" in said for said in signs(restarted(tmp_path, killed=True)))
+    incident = restarted(tmp_path, killed=True, recovers=True)
+    assert not any("a data directory that is older" in said for said in signs(incident))
+
+
+def test_a_copy_of_a_running_broker_is_recovered_although_its_broker_stopped(tmp_path: Path) -> None:
+    (said,) = signs(restarted(tmp_path, recovers=True))
+    assert "a data directory that is older" in said
+
+
+def test_a_directory_of_before_a_new_log_shows_no_loss_behind_its_end(tmp_path: Path) -> None:
+    """Broker 1 led with a new, empty log, while its volume was not mounted. It came back, with more than was lost."""
+    assert signs(restarted(tmp_path, first=0, end=80)) == []
 
 
 def test_a_broker_that_leads_no_more_is_not_suspected(tmp_path: Path) -> None:

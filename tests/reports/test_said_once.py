@@ -24,8 +24,8 @@ def test_equal_advice_of_two_incidents_is_printed_once(case: Callable[[str], Res
 
 def test_restarts_without_a_clean_stop_are_named_together(tmp_path: Path) -> None:
     incident = two_losses(tmp_path)
-    incident[1].starts(300)
-    incident[2].starts(400)
+    incident[1].starts(300, killed=True)
+    incident[2].starts(400, killed=True)
     _, besides = remarks.restarted(incident.scan())
     assert besides == (
         "besides, broker 1 started at 12:05:00 and broker 2 started at 12:06:40, and no line before shows a clean stop "

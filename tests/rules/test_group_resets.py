@@ -16,14 +16,14 @@ def two_losses(folder: Path) -> Incident:
     incident = Incident(folder, brokers=2)
     incident.begins(10)
     recovers = "INFO [Log partition=orders-0, dir=/d] Recovering unflushed segment 0 (kafka.log.Log)"
-    incident[2].starts(100).says(100, recovers).loads(100, 10)
+    incident[2].starts(100, killed=True).says(100, recovers).loads(100, 10)
     incident.elects(101, 1, 2, [2])
     incident[2].leads(101, 1, 10, 10, [2])
-    incident[1].starts(120).says(120, recovers).loads(120, 30).follows(121, 1, 2, 30, 30).cuts(122, 10)
-    incident[1].starts(200).says(200, recovers).loads(200, 15)
+    incident[1].starts(120, killed=True).says(120, recovers).loads(120, 30).follows(121, 1, 2, 30, 30).cuts(122, 10)
+    incident[1].starts(200, killed=True).says(200, recovers).loads(200, 15)
     incident.elects(201, 2, 1, [1])
     incident[1].leads(201, 2, 15, 15, [1])
-    incident[2].starts(220).says(220, recovers).loads(220, 20).follows(221, 2, 1, 20, 20).cuts(222, 15)
+    incident[2].starts(220, killed=True).says(220, recovers).loads(220, 20).follows(221, 2, 1, 20, 20).cuts(222, 15)
     for number in (1, 2):
         incident[number].segment([(0, 9, 0), (10, 14, 1), (15, 40, 2)])
         incident[number].epochs((0, 0), (1, 10), (2, 15)).checkpoint(41)

@@ -85,8 +85,7 @@ class Step:
         dir_failed: of a load that found less than the log had: its log directory had failed before.
         dir_empty: of a new log, the line that its log directory held no log as its process started, or None.
         stop_unseen: of a load, no line shows that the process before stopped: it may have been killed.
-        dir_older: of a load after a clean stop, lines that show that the directory is older than the process before
-            had left it.
+        dir_older: of a load, lines that show that the directory is older than the process before had left it.
         own_hw: of a truncation, a high watermark above its target that the replica had stated before.
         answer: of a truncation, the answer of the leader that made the replica truncate, if a line states it.
         end_ref: what states the log end offset before, or the least that it can have been.
@@ -140,9 +139,10 @@ class Step:
     def older_with_unknown_end(self) -> bool:
         """Return whether a load was of a directory older than its broker had left it, and nothing shows what is gone.
 
-        What its lines show that the log had is reported as a log that became shorter.
+        What its lines show that the log had is reported as a log that became shorter. If the process before had a new,
+        empty log, this one is the log of before that, and of the records in the new one nothing is known.
         """
-        return bool(self.dir_older) and self.target >= self.known_end
+        return bool(self.dir_older) and (self.target == self.known_end or 0 < self.known_end < self.target)
 
     @property
     def recovered_from_unknown_end(self) -> bool:
