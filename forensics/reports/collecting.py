@@ -318,8 +318,8 @@ def where(shell: Sequence[Command]) -> str:
     )
     folders = "; ".join(f"{name} is {what}" for name, what in _FOLDERS if any(name in one.line for one in shell))
     return (
-        f"{which} the files above that are on brokers, which is no full copy. {run} named, perhaps with sudo; a broker "
-        f"may run meanwhile. Then put the .tgz {archive} beside this evidence, and scan both"
+        f"{which} the files above that are on brokers, which is no full copy. {run} named, perhaps as root (sudo -i); "
+        f"a broker may run meanwhile. Then put the .tgz {archive} beside this evidence, and scan both"
         f"{f'. {folders}' if folders else ''}:"
     )
 

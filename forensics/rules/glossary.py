@@ -31,6 +31,19 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
             "A log directory. Of one partition it is the folder there that has its name, with its segments and its "
             "leader-epoch-checkpoint."
         ),
+        "directory id": (
+            "The name of a log directory itself, in its meta.properties (KIP-858, from 3.7 on). Brokers and "
+            "controllers log it. If it changes and is the former one later, another disk was mounted in between. A copy has the id "
+            "of its original."
+        ),
+        "older data directory": (
+            "One that is not as its broker had left it: a copy that was put back, a snapshot of the volume, or a disk "
+            "from before. The metadata log in it shows that, because records that the broker had read are missing."
+        ),
+        "freed blocks": (
+            "Parts of a disk that belonged to a deleted or truncated file. They keep their bytes until they are "
+            "written again, so an image of the whole disk may have them. Special tools can search it."
+        ),
         "deleted segment": (
             "A file that its broker has renamed to *.deleted, to remove it a minute later or when it starts. It may "
             "have the last copy of lost records."
