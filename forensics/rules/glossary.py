@@ -33,8 +33,8 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
         ),
         "directory id": (
             "The name of a log directory itself, in its meta.properties (KIP-858, from 3.7 on). Brokers and "
-            "controllers log it. If it changes and is the former one later, another disk was mounted in between. A copy has the id "
-            "of its original."
+            "controllers log it. If it changes and is the former one later, another disk was mounted in between. A "
+            "copy has the id of its original."
         ),
         "older data directory": (
             "One that is not as its broker had left it: a copy that was put back, a snapshot of the volume, or a disk "
