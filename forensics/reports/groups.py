@@ -241,7 +241,7 @@ def _whom(others: int) -> str:
 
 _TABLED = ", with its values of the table above"
 _HALF_OPEN = " (in --offsets A..B, B is the offset after the last lost one)"
-_IN_PLACE = ". The last steps, which name their partitions, take the place of those like them"
+_IN_PLACE = '. A step that begins with "for" and names partitions is for these, in place of the one like it before'
 
 
 def each_step_text(others: int, tabled: str = "", *, own: bool = False) -> str:
