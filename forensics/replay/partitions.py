@@ -25,8 +25,9 @@ from forensics.replay.coverage import LinesAtHand, Printed
 from forensics.replay.facts.compaction import with_skipped
 from forensics.replay.facts.deleted_segments import DeletedSegment, deleted_segments
 from forensics.replay.facts.deletions import deletions, log_starts, stated_starts
-from forensics.replay.facts.dir_failures import DirectoryLines, failures, with_directory_lines
+from forensics.replay.facts.dir_failures import failures
 from forensics.replay.facts.directory import Disk, Ref, newest_magic
+from forensics.replay.facts.directory_lines import DirectoryLines, with_directory_lines
 from forensics.replay.facts.disks import disks
 from forensics.replay.facts.events import PROGRESS, Event
 from forensics.replay.facts.forks import forks

@@ -15,8 +15,8 @@ import polars as pl
 
 from forensics.case import Case
 from forensics.case.speakers import saying
-from forensics.replay.facts.dir_failures import DirectoryLines, plain
-from forensics.replay.facts.events import COLUMNS, Event, as_values
+from forensics.replay.facts.directory_lines import DirectoryLines, by_broker
+from forensics.replay.facts.events import Event
 from forensics.replay.facts.lines_of_brokers import reads_metadata_log
 from parsers.messages.catalogue import Says
 from parsers.schema import Kind
@@ -29,19 +29,16 @@ def put_back(case: Case) -> DirectoryLines:
         By broker, in its order. Of the load, ``detail`` is where the metadata log ended; it states nothing of any other
         log.
     """
-    own = saying(Says.OWN_EPOCH) & (pl.col("replica") == pl.col("broker"))
-    rows = case.observations.filter(reads_metadata_log() | own, pl.col("broker").is_not_null(), pl.col("run") >= 0)
+    registers = pl.col("kind") == Kind.BROKER_REGISTERED.value
+    rows = case.observations.filter(reads_metadata_log() | registers)
     if not (rows.get_column("kind") == Kind.METADATA_LOADED.value).any():
         return {}
-    lines: dict[int, list[tuple[Event, str | None]]] = {}
-    for log_dir, *values in rows.sort("row").select("log_dir", *as_values(COLUMNS)).iter_rows():
-        event = Event._make(values)
-        lines.setdefault(event.broker, []).append((event, log_dir))
-    found = {broker: [*_older(own)] for broker, own in lines.items()}
+    of_itself = saying(Says.OWN_EPOCH) & (pl.col("replica") == pl.col("broker"))
+    found = {broker: [*_older(own)] for broker, own in by_broker(rows.filter(~registers | of_itself)).items()}
     return {broker: older for broker, older in found.items() if older}
 
 
-def _older(lines: Iterable[tuple[Event, str | None]]) -> Iterator[tuple[Event, str]]:
+def _older(lines: Iterable[tuple[Event, str]]) -> Iterator[tuple[Event, str]]:
     """Yield the pairs of lines of one broker."""
     reader = _Lines()
     for event, log_dir in lines:
@@ -67,11 +64,11 @@ class _Lines:
     registered: Event | None = None
     loaded: tuple[Event, str] | None = None
 
-    def loads(self, event: Event, log_dir: str | None) -> None:
+    def loads(self, event: Event, log_dir: str) -> None:
         before = self.loaded[0] if self.loaded is not None else None
         further = before is None or before.run < event.run or _end(before) < _end(event)
-        if log_dir is not None and further:
-            self.loaded = event, plain(log_dir)
+        if further:
+            self.loaded = event, log_dir
 
     def catches_up(self, event: Event) -> None:
         if self.registered is not None and self.registered.run == event.run:

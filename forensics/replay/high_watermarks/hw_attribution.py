@@ -150,11 +150,7 @@ class HwAttribution:
         start, (before, _) = role_span.start_hw, self.logs.neighbours(role_span)
         if start is None or start.value <= 0 or (before is not None and _is_of_earlier(before, start.value)):
             return
-        epoch, own = None, None
-        if before is not None and any(step.dir_older for step in before.steps):
-            own = Lineage.unknown()  # of the log that came with the directory
-        elif before is not None:
-            epoch, own = self._reached_in(before, role_span, start.value)
+        epoch, own = self._reached_in(before, role_span, start.value) if before is not None else (None, None)
         kept = before is not None and before.run == role_span.run
         self.state(broker, epoch, start, HwSource.KEPT if kept else HwSource.READ_BACK, earlier=True, own=own)
 
@@ -162,8 +158,10 @@ class HwAttribution:
         """Return the leader epoch in which a role reached the high watermark that the next one begins with.
 
         If lines about the epochs in between may be missing, it is not known. Then the log of its own that the high
-        watermark is about comes instead, as far as it is known.
+        watermark is about comes instead, as far as it is known. Of one that came with an older directory nothing is.
         """
+        if any(step.dir_older for step in before.steps):
+            return None, Lineage.unknown()
         epoch = self.history.epochs.get(before.epoch)
         if epoch is None:
             return None, None

@@ -263,9 +263,9 @@ class Reader(Watermarks):
         self._note_lifetime(event)
         if self.end is not None and end > self.end:
             self.end = None  # some appends are missing: at least those made while the process was killed
-        older = self._older_directory(event)
-        unclean = not older and (self.recovering or event.run == self.unclean)
-        left = LogBefore.UNCLEAN_STOP if unclean else None
+        recovers = self.recovering or event.run == self.unclean
+        older = self._older_directory(event, recovers=recovers)
+        left = LogBefore.UNCLEAN_STOP if recovers and not older else None
         self._recovered_to(end, event)
         failed = self.failed
         self._step(StepKind.LOADED, end, event, f"log end offset {end} when loaded", before=left)
@@ -277,14 +277,13 @@ class Reader(Watermarks):
         step.put_back = bool(step.dir_older) or self.unflushed == event.run == self.shut_whole + 1
         self.at_rest, self.recovering, self.loaded_by = True, False, event.run
 
-    def _older_directory(self, event: Event) -> tuple[Ref, ...]:
+    def _older_directory(self, event: Event, *, recovers: bool) -> tuple[Ref, ...]:
         """Return what shows that a process loaded a directory that is older than the process before had left it.
 
         If that was killed and this one recovers its logs, the metadata log may have lost its own end with the power.
         But a copy of a running broker is recovered too. So what counts is that the process before began to stop.
         """
         run, shown_by = self.older
-        recovers = self.recovering or event.run == self.unclean
         return shown_by if run == event.run and (not recovers or self.shut == event.run - 1) else ()
 
     def _stopped_unseen(self, event: Event) -> bool:

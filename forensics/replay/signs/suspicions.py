@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from operator import attrgetter
 
 from forensics.replay.committed.surviving_copies import holders
 from forensics.replay.facts.deletions import log_start_at
@@ -458,8 +457,7 @@ def _led_after(sign: Sign, shortens: Callable[[Step], bool], history: History) -
 
 
 def _next_led(history: History, one: RoleSpan, two: RoleSpan | None, truncation: Step) -> int | None:
-    """Return the leader epoch that a replica led next after log recovery, or the like, or None if it did not lead
-    next.
+    """Return the leader epoch that a replica led next after its log was shortened, or None if it did not lead next.
 
     If its own lines name a later role, they have to show that it led before too: a follower has no more than its leader
     had. Or that role is the first that they name, so that it fetched nothing since. If they name none, it started no
@@ -708,10 +706,10 @@ SIGNS: dict[Sign, Callable[[History], Iterable[Suspicion]]] = {
     Sign.LOADED_BELOW_STATED: loaded_below_stated,
     Sign.LED_AFTER_LOADING_SHORTER: led_after_loading_shorter,
     Sign.RECOVERY_TRUNCATED_LEADER: partial(
-        _led_after, Sign.RECOVERY_TRUNCATED_LEADER, attrgetter("recovered_from_unknown_end")
+        _led_after, Sign.RECOVERY_TRUNCATED_LEADER, lambda step: step.recovered_from_unknown_end
     ),
     Sign.LED_WITH_OLDER_DIRECTORY: partial(
-        _led_after, Sign.LED_WITH_OLDER_DIRECTORY, attrgetter("older_with_unknown_end")
+        _led_after, Sign.LED_WITH_OLDER_DIRECTORY, lambda step: step.older_with_unknown_end
     ),
     Sign.RECOVERED_WHILE_ANOTHER_HAD_MORE: recovered_while_another_had_more,
     Sign.LED_AFTER_TRUNCATING: led_after_truncating,
