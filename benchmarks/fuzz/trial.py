@@ -7,7 +7,6 @@ a change are counted separately. A file in the directory of one partition may ch
 
 from __future__ import annotations
 
-import re
 import signal
 import time
 import traceback
@@ -25,6 +24,7 @@ from forensics.replay.confidence import Confidence
 from forensics.result import Result
 from forensics.rules.finding import Finding, Severity
 from forensics.rules.wants import Question
+from parsers.formats.log_directory import split_directory
 
 ABOUT_DAMAGE = frozenset(("segment-damage", "checkpoint-contradiction"))
 """Rules about damaged files themselves."""
@@ -36,6 +36,7 @@ Place = tuple[str | None, str, int, int]
 """Cluster, topic, partition and incarnation."""
 
 _OF_ALL = frozenset(("__cluster_metadata", "__consumer_offsets", "__transaction_state"))
+"""Topics whose files are about other partitions too."""
 
 _BY_THE_CLOCK = 10
 """How many times longer a scan may take by the clock than its processors work."""
@@ -115,15 +116,14 @@ def _verdicts(result: Result) -> dict[Place, tuple[str, ...]]:
 def _strayed(subject: Subject, path: Path, result: Result) -> Iterator[str]:
     """Yield the partitions whose verdicts a damaged file changed, if it is in the directory of another one.
 
-    Files of the topics in ``_OF_ALL`` are about other partitions too. A partition that only the damaged file names, or
-    that only damage makes up, is no other one: its verdicts are those of one scan alone.
+    A partition that only damage makes up counts for nothing: there are no verdicts before. The folders at the top are
+    those of brokers, whose names look like those of partitions.
     """
-    split = re.fullmatch(r"(.+)-([0-9]+)(?:\.[0-9a-f]{32}-[a-z]+)?", path.parent.name)
-    if split is None or path.parent.parent == subject.folder or split[1] in _OF_ALL:
+    own = split_directory(path.parent.name)
+    if own is None or path.parent.parent == subject.folder or own.topic in _OF_ALL:
         return
-    own = (split[1], int(split[2]))
     for place, verdicts in _verdicts(result).items():
-        if place[1:3] != own and subject.verdicts.get(place, verdicts) != verdicts:
+        if place[1:3] != (own.topic, own.partition) and subject.verdicts.get(place, verdicts) != verdicts:
             yield f"{place[1]}-{place[2]}"
 
 
