@@ -14,11 +14,11 @@ import polars as pl
 from forensics.case import Origin
 from forensics.case.brokers import Broker
 from forensics.case.trace_clusters import cluster_text
-from forensics.reports.titles import node_name
+from forensics.reports.titles import first_names, node_name
 from forensics.result import Partition, Result
 from forensics.rules.finding import Verdict, all_of, brokers_text
 from forensics.rules.wants import Artefact, Collect, Question, Want
-from forensics.rules.wording import saved_means
+from forensics.rules.wording import names_partition, saved_means, want_text
 from parsers.formats.consumer_offsets import TOPIC as POSITIONS
 
 LOGS, DATA = "LOG_FOLDER", "DATA_FOLDER"
@@ -54,6 +54,9 @@ _FAILED = Artefact.FAILED_LOG_DIRECTORY
 _OF_THEN = frozenset({Artefact.PARTITION_LOGGER, Artefact.FETCHER_LOGGER})
 """Lines that a broker logs only if somebody had set the level before. What else would answer is gone too."""
 
+_NAMED = 4
+"""Partitions that are named behind what they need; of more, the first."""
+
 COLLECT, SAVED = (
     "Collect this to get an answer:",
     "This helps too, only if somebody saved it at that time:",
@@ -78,6 +81,23 @@ class Wanted:
     def by_use(self) -> tuple[object, ...]:
         """Sort key: what most partitions need comes first."""
         return (_of_kafka(self.partitions), -len(self.partitions))
+
+    def text(self, names: Sequence[str], count: str = "", *, alone: bool = False) -> str:
+        """Return what to collect, or ``alone`` what is unknown, as a sentence about one partition or several.
+
+        Args:
+            names: of the partitions, each once.
+            count: how many these are, if not as ``1,234``.
+            alone: only the question, of what exists only if somebody saved it.
+        """
+        several = (f"{count or f'{len(names):,}'} partitions", "it")
+        return want_text(self.want, *(several if len(names) > 1 else names[:1]), alone=alone)
+
+    def named(self, names: Sequence[str], *, alone: bool = False) -> str:
+        """Return the same, with the names of the partitions behind it unless the sentence has the only one."""
+        text = self.text(names, alone=alone)
+        told = len(names) == 1 and names_partition(self.want, alone=alone)
+        return text if told else f"{text} ({first_names(names, _NAMED)})"
 
 
 @dataclass(frozen=True, slots=True)

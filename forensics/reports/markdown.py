@@ -20,7 +20,6 @@ from forensics.reports.recovered import outcomes
 from forensics.reports.remarks import by_problem, first_steps, restarted, shown_of
 from forensics.reports.titles import (
     causes_of,
-    first_names,
     name_of,
     nodes_text,
     of_cluster,
@@ -33,7 +32,6 @@ from forensics.reports.titles import (
 from forensics.result import Result
 from forensics.rules.finding import Action, Finding, Severity, sentence
 from forensics.rules.stated_problems import Problem
-from forensics.rules.wording import names_partition, want_text
 from forensics.version import __version__
 
 FULL = 12  # stories that are written in full
@@ -240,10 +238,7 @@ def _wishes(found: Sequence[Wanted], *, several: bool, alone: bool = False) -> l
     for one in found[:WISHES]:
         places = [partition.history for partition in one.partitions]
         names = list(dict.fromkeys(f"{p.name}{of_cluster(p.cluster) if several else ''}" for p in places))
-        many = (f"{len(names):,} partitions", "it")
-        text = want_text(one.want, *(many if len(names) > 1 else names[:1]), alone=alone)
-        told = len(names) == 1 and names_partition(one.want, alone=alone)
-        lines.append(f"- {escaped(text if told else f'{text} ({first_names(names, 4)})')}")
+        lines.append(f"- {escaped(one.named(names, alone=alone))}")
     if len(found) > WISHES:
         lines.append(f"- … and {len(found) - WISHES:,} more: `--format json` has them all.")
     return lines

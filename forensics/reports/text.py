@@ -292,8 +292,8 @@ class _Page(Wishes):
         """Return the steps of an incident, or that they are those of one before, if none is a command."""
         if not steps or any(one.command is not None for one in steps):
             return steps
-        name = self.advised_for.setdefault(tuple(steps), incident)
-        return steps if name is incident else [Action(f"the same as for {self.name(name.lead)}, see above")]
+        first = self.advised_for.setdefault(tuple(steps), incident)
+        return steps if first is incident else [Action(f"the same as for {self.name(first.lead)}, see above")]
 
     def same_elsewhere(self, group: Sequence[Incident]) -> None:
         """Print the other partitions with the same story."""

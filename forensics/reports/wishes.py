@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from forensics.case.partial import excerpts_alone
 from forensics.reports.collecting import COLLECT, SAVED, Wanted, answered, commands, saved, still, wanted, where
 from forensics.reports.terminal import Page, Style
-from forensics.reports.titles import first_names, of_cluster
+from forensics.reports.titles import of_cluster
 from forensics.result import Partition, Result
 from forensics.rules.finding import Severity
-from forensics.rules.wording import names_partition, want_text
 
 WISHES = 10  # of what would answer open questions; of more than these, the first
 FIRST_WISHES = 4
@@ -62,7 +61,7 @@ class Wishes(Page):
             self.row(heading, Style.BOLD)
         shown = len(found) if len(found) <= WISHES else FIRST_WISHES
         for one in found[: min(shown, most)]:
-            self.put("  - ", self.wish(one))
+            self.put("  - ", one.named(self.names(one.partitions)))
         if len(found) > shown:
             self.row(f"  ... and {len(found) - shown:,} more: --format json has them all")
 
@@ -77,17 +76,9 @@ class Wishes(Page):
             self.row(f"  {answered(letters, len(asked))}:")
             shown = len(asked) if len(asked) <= FIRST_WISHES + 1 else FIRST_WISHES
             for one in asked[:shown]:
-                self.put("  - ", self.wish(one, alone=True))
+                self.put("  - ", one.named(self.names(one.partitions), alone=True))
             if len(asked) > shown:
                 self.row(f"  ... and {len(asked) - shown:,} more: --format json has them all")
-
-    def wish(self, one: Wanted, *, alone: bool = False) -> str:
-        """Return what to collect, or ``alone`` what is unknown, for one partition or for several."""
-        names = self.names(one.partitions)
-        many = (f"{len(names):,} partitions", "it")
-        text = want_text(one.want, *(many if len(names) > 1 else names[:1]), alone=alone)
-        told = len(names) == 1 and names_partition(one.want, alone=alone)
-        return text if told else f"{text} ({first_names(names, 4)})"
 
     def names(self, partitions: Sequence[Partition]) -> Sequence[str]:
         """Return the names of some partitions, each once; kept, as many wants are of one list of ``Result.members``."""

@@ -30,6 +30,10 @@ _SPOKEN = {
 """Artefacts that are no file of that name."""
 
 
+_Positions = Mapping[str | None, tuple[int, ...]]
+"""As ``collecting.with_positions`` gives them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One file of one broker, or of several that are needed together.
@@ -116,9 +120,10 @@ class _Gathered:
 def missing(result: Result) -> Missing:
     """Return what is missing, what most partitions need first."""
     called = namer([p.history.cluster for p in result.partitions])
-    rows = _gathered(result, called)
+    positions = collecting.with_positions(result)
+    rows = _gathered(result, positions, called)
     ordered = sorted(rows.items(), key=lambda item: -len(item[1].partitions))
-    asked, found = _asked(result, called), collecting.wanted(result)
+    asked, found = _asked(result, positions, called), collecting.wanted(result)
     saved = collecting.saved(found)
     return Missing(
         _linked(_row(key, row) for key, row in ordered[:ROWS]),
@@ -139,9 +144,7 @@ def _saved(letters: tuple[str, ...], asked: Sequence[collecting.Wanted], called:
     questions = []
     for one in asked[:QUESTIONS]:
         names = list(dict.fromkeys(called(partition.history) for partition in one.partitions))
-        many = (f"{number(len(names))} partitions", "it")
-        text = want_text(one.want, *(many if len(names) > 1 else names[:1]), alone=True)
-        questions.append((plain(text), first_names(names, NAMED)))
+        questions.append((plain(one.text(names, number(len(names)), alone=True)), first_names(names, NAMED)))
     answered = collecting.answered(letters, len(asked))
     return Saved(answered, tuple(questions), max(len(asked) - QUESTIONS, 0))
 
@@ -156,9 +159,8 @@ def _linked(rows: Iterable[Row]) -> tuple[Row, ...]:
     return tuple(found)
 
 
-def _gathered(result: Result, called: Namer) -> dict[tuple[object, ...], _Gathered]:
+def _gathered(result: Result, positions: _Positions, called: Namer) -> dict[tuple[object, ...], _Gathered]:
     """Return what to collect by cluster, brokers and files."""
-    positions = collecting.with_positions(result)
     several = len({p.history.cluster for p in result.partitions}) > 1
     rows: dict[tuple[object, ...], _Gathered] = {}
     for partition in present(result):
@@ -184,7 +186,7 @@ def _wants(partition: Partition) -> list[tuple[str, Want]]:
     ]
 
 
-def _still(positions: Mapping[str | None, tuple[int, ...]], partition: Partition) -> list[tuple[str, Want]]:
+def _still(positions: _Positions, partition: Partition) -> list[tuple[str, Want]]:
     """Return what brokers still have that would answer a question, with the rule that asks it."""
     return [
         (rule, one)
@@ -240,9 +242,8 @@ def _offsets(first: int, end: int | None) -> str:
     return offsets([only])
 
 
-def _asked(result: Result, called: Namer) -> list[Asked]:
+def _asked(result: Result, positions: _Positions, called: Namer) -> list[Asked]:
     """Return each want once for all partitions that have it; what most need comes first."""
-    positions = collecting.with_positions(result)
     first: dict[Want, tuple[str, str]] = {}
     rules: dict[Want, dict[str, None]] = {}
     where: dict[Want, set[str]] = {}
