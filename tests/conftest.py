@@ -45,9 +45,10 @@ ALIKE = {
     re.compile(r"tests/(?:cases|cli|engines|model|parsers|reports(?:/html)?)/test_\w+[.]py::"): 2,
     re.compile(r"tests/(?:case|docs|repaired|replay|rules)/test_\w+[.]py::"): MANY,
 }
-"""Tests whose variants are scans of one kind of another evidence, or runs of it under another protocol: one in three of
-a test's is run, if it has so many.
+"""Tests whose variants are scans of one kind of another evidence, or runs of it under another protocol: one in
+``APART`` of a test's is run, if it has so many.
 """
+APART = 6
 
 
 def in_full(why: str) -> pytest.MarkDecorator:
@@ -165,14 +166,18 @@ def group(test: str) -> str:
 
 @pytest.hookimpl(trylast=True)  # after -k and -m
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves two of three variants of a test to CI=1, where it has many that are alike."""
+    """Leaves most variants of a test to CI=1, where it has many that are alike."""
     variants: dict[str, list[pytest.Item]] = {}
     for item in items:
         if not EVERYTHING and item.nodeid.endswith("]"):
             variants.setdefault(item.nodeid.partition("[")[0], []).append(item)
     least = {test: next((least for folder, least in ALIKE.items() if folder.match(test)), None) for test in variants}
     many = {test: found for test, found in variants.items() if len(found) >= (least[test] or math.inf)}
-    keep = {id(item) for test, found in many.items() for item in found[crc32(test.encode()) % min(3, len(found)) :: 3]}
+    keep = {
+        id(item)
+        for test, found in many.items()
+        for item in found[crc32(test.encode()) % min(APART, len(found)) :: APART]
+    }
     left = {id(item) for found in many.values() for item in found} - keep
     if left:
         config.hook.pytest_deselected(items=[item for item in items if id(item) in left])

@@ -20,6 +20,7 @@ from forensics.case.twins import COPY, copies
 from forensics.engines import local
 from parsers.files.sources import Source
 from parsers.schema import OBSERVATIONS
+from tests.conftest import in_full
 from tests.parsers.handing_over import folder, tar
 
 TRACE = "kip101-0.10.2.2"
@@ -44,6 +45,7 @@ def copied(root: Path) -> set[str]:
     return {source.path.removeprefix(f"{root}/") for source, found in files if found.format == COPY}
 
 
+@in_full("recorded clusters are judged whole without it")
 def test_nothing_in_a_healthy_case_is_a_copy(sample_traces: Path) -> None:
     """Replicas hold equal segments and checkpoints: these are not one file twice."""
     for root in sorted(path for path in sample_traces.iterdir() if path.is_dir()):

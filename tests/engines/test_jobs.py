@@ -23,7 +23,7 @@ from forensics.reports import REPORTS, html
 from forensics.reports.redaction import redact
 from forensics.result import Result
 from parsers.containment import Defect
-from tests.conftest import EVERYTHING
+from tests.conftest import EVERYTHING, in_full
 
 CLUSTERS = ("rotated-2.8.2", "traps-0.10.2.2", "unclean-3.9.1", "unclean-0.10.2.2", "dirfail-3.9.1")
 
@@ -49,6 +49,7 @@ def written(result: Result, folder: Path) -> dict[str, bytes]:
     return found | {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
+@in_full("the number of processes is varied in test_large without it")
 def test_neither_parts_nor_the_number_of_processes_matter(
     sample_traces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

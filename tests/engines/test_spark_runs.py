@@ -136,6 +136,7 @@ def test_what_was_moved_or_touched_is_not_read_again(sample_traces: Path, tmp_pa
     assert all(hashes[0])
 
 
+@in_full("a run after the logs grew is tried without it")
 def test_what_is_cited_is_cited_as_it_is_now(sample_traces: Path, tmp_path: Path) -> None:
     """Of a log that grew, or whose lines look another way, findings about partitions that nobody judged again."""
     archive, out = tmp_path / "archive", tmp_path / "out"

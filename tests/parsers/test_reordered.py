@@ -18,7 +18,7 @@ from parsers.files.sources import Source
 from parsers.text import reordered
 from parsers.walk import walk
 from tests.case.test_shuffled_logs import events
-from tests.conftest import alike
+from tests.conftest import alike, in_full
 
 Layout = Callable[[list[str]], list[str]]
 LAYOUTS: dict[str, Layout] = {
@@ -59,6 +59,7 @@ def verdicts(folder: Path) -> object:
     return [one["verdicts"] for one in found["partitions"]], told
 
 
+@in_full("what is put in order is compared without it")
 @pytest.mark.parametrize("name", alike(CASES))
 def test_answers_are_those_to_the_log_as_it_was_written(
     name: str, sample_traces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

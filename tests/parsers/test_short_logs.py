@@ -12,6 +12,7 @@ from parsers import read
 from parsers.files.sources import Source
 from parsers.text import broker_log
 from parsers.walk import walk
+from tests.conftest import in_full
 from tests.parsers.formats.building import DATA
 from tests.parsers.handing_over import LAYOUTS, WRAPPINGS, tar
 
@@ -40,6 +41,7 @@ def pieces(sample_traces: Path, folder: Path) -> list[Source]:
     return list(walk([str(folder)]))
 
 
+@in_full("a short log is read by itself without it")
 def test_short_logs_read_together_say_what_each_says_by_itself(sample_traces: Path, tmp_path: Path) -> None:
     sources = pieces(sample_traces, tmp_path)
     single = [read.read(source) for source in sources]

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 from forensics.reports.html import lanes, render
 from forensics.reports.redaction import redact
 from forensics.result import Result
-from tests.conftest import EVERYTHING, SHARE
+from tests.conftest import EVERYTHING, SHARE, in_full
 from tests.reports.html.conftest import LOSS, LOSS_AND_FORK, PATIENCE, PHONE, SAMPLES, WIDE, Opener, Watched, axis
 from tools.samples import unpacked
 
@@ -317,6 +317,7 @@ def test_the_logs_follow_the_slider(loss: Page, shared: Watched) -> None:
     expect(bars).to_have_attribute("aria-label", re.compile("Fork at offset 50"))
 
 
+@in_full("every partition is found and drawn without it")
 def test_the_map_is_filtered_sorted_and_shown_whole(many: Result, tmp_path: Path, watch: Opener) -> None:
     path = tmp_path / "many.html"
     path.write_text(render(many), encoding="utf-8")
@@ -409,6 +410,7 @@ def test_it_prints_on_few_sheets(name: str, pages: Callable[[str], Path], watch:
         assert watched.complaints == []
 
 
+@in_full("the number of sheets is tried without it")
 def test_it_prints_its_chart_unseen(pages: Callable[[str], Path], watch: Opener) -> None:
     with watch({"width": 1440, "height": 300}) as watched:
         page = watched.open(pages(LOSS))

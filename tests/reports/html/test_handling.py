@@ -13,7 +13,7 @@ from forensics.engines import local
 from forensics.reports import markdown
 from forensics.reports.html import figures, render
 from forensics.result import Result
-from tests.conftest import alike
+from tests.conftest import alike, in_full
 from tests.reports.html.conftest import CALM, CLEAN, LOSS, LOSS_AND_FORK, PHONE, WIDE, Opener, Watched, axis
 
 pytestmark = pytest.mark.browser
@@ -132,6 +132,7 @@ def test_zooming_rescales_all_lanes_together(pages: Callable[[str], Path], watch
         assert watched.complaints == []
 
 
+@in_full("zooming is tried without it")
 def test_a_strip_shows_which_part_is_seen_and_moves_it(pages: Callable[[str], Path], watch: Opener) -> None:
     with watch() as watched:
         page = opened(watched, pages(LOSS_AND_FORK))
@@ -270,6 +271,7 @@ def test_the_summary_is_copied_in_markdown(
         assert watched.complaints == []
 
 
+@in_full("zooming is tried without it")
 def test_the_axis_is_the_readers_own_after_all_that(pages: Callable[[str], Path], watch: Opener) -> None:
     """Another partition, another zone and the steps: nothing of the one before is left."""
     with watch() as watched:
@@ -289,6 +291,7 @@ def test_the_axis_is_the_readers_own_after_all_that(pages: Callable[[str], Path]
         assert watched.complaints == []
 
 
+@in_full("the number of sheets is tried without it")
 def test_paper_tells_the_story_of_the_partition_that_is_shown(
     sample_traces: Path, tmp_path: Path, watch: Opener
 ) -> None:

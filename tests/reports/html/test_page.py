@@ -38,6 +38,7 @@ from forensics.result import Result
 from forensics.rules import RULES
 from forensics.rules.finding import Action, Confidence, Severity, Verdict
 from forensics.tuning import Tuning, tune
+from tests.conftest import in_full
 from tests.incident import wishes
 from tests.reports.html.conftest import CALM, CLEAN, LOSS, LOSS_AND_FORK, MISSING, SAMPLES, SUSPECTED
 from tools.samples import unpacked
@@ -250,6 +251,7 @@ def grown(result: Result) -> Case:
     return replace(result.case, sources=sources)
 
 
+@in_full("the order of folders is tried without it")
 def test_another_process_gives_the_same_bytes(sample_traces: Path) -> None:
     program = (
         "import sys; from forensics.engines import local; from forensics.reports.html import render; "
