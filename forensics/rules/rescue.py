@@ -338,7 +338,7 @@ def _without_copy(history: History, case: Case, loss: Loss) -> Advice:
             *(salvage(history, (), elsewhere=bool(failed)) for _ in [*left, *deleted, *failed][:1]),
             (
                 f"{still}look for other copies of {HERE}: backups, disk snapshots, mirrored clusters, or downstream "
-                "systems that consumed these records"
+                f"systems that consumed these records{_put_back(history, loss)}"
             ),
             _send_again(history, case, loss),
         ),
@@ -380,19 +380,37 @@ def _freed_blocks(history: History, loss: Loss) -> tuple[Action, ...]:
 
 def _replaced(history: History, loss: Loss) -> tuple[str, ...]:
     """Return the step that looks for a log in whose place a broker found another one after a clean stop."""
-    replaced = (
-        one.replica
-        for one in history.shortened_logs
-        if one.cause is ShortenedBy.CLEAN_RESTART
-        and not one.dir_failed
-        and intersect(loss.ranges, [(one.target, one.end)])
-    )
     return tuple(
         f"look for the data directory that broker {broker} used before its last clean stop: it had the lost records, "
         "and another one was in its place when the broker started. It may be a disk that is no longer mounted, a "
         "renamed folder, another folder in log.dirs, or a snapshot of the volume. Copy it, do not start a broker on "
         "it, and scan the copy with this evidence"
-        for broker in sorted({*replaced})
+        for broker in _shortened(history, loss, ShortenedBy.CLEAN_RESTART)
+    )
+
+
+def _put_back(history: History, loss: Loss) -> str:
+    """Return where else to look if the log that lost its end without a clean stop is in truth a copy from before.
+
+    A copy of a running broker's directory has no clean stop either, and loses the end of each log, as a loss of power
+    does: its lines are the same.
+    """
+    shorter = _shortened(history, loss, ShortenedBy.UNCLEAN_RESTART)
+    if not shorter:
+        return ""
+    directory = "the data directory of {} was" if len(shorter) == 1 else "the data directories of {} were"
+    whose = directory.format(brokers_text(shorter, history.controllers))
+    return f". If {whose} put back from a backup or a snapshot, look for what was there before"
+
+
+def _shortened(history: History, loss: Loss, by: ShortenedBy) -> list[int]:
+    """Return the brokers whose logs lacked lost records after a start of one kind, unless their disk had failed."""
+    return sorted(
+        {
+            one.replica
+            for one in history.shortened_logs
+            if one.cause is by and not one.dir_failed and intersect(loss.ranges, [(one.target, one.end)])
+        }
     )
 
 

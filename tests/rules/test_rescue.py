@@ -14,7 +14,7 @@ from forensics.replay.history import History, Replica, ShortenedBy, ShortenedLog
 from forensics.replay.interval import Interval
 from forensics.replay.leader_epochs import Epoch
 from forensics.replay.lineage import Lineage, Range
-from forensics.rules.rescue import _freed_blocks, _replaced, advice, copies_text
+from forensics.rules.rescue import _freed_blocks, _put_back, _replaced, advice, copies_text
 
 WHOLE = ((18, 28),)
 
@@ -81,6 +81,21 @@ def test_where_a_log_was_replaced_the_former_one_is_looked_for_first() -> None:
     for other in (replace(shorter, cause=ShortenedBy.UNCLEAN_RESTART), replace(shorter, dir_failed=True)):
         history.shortened_logs[:] = [other]
         assert _replaced(history, lost()) == ()
+
+
+def test_a_log_without_its_end_may_be_a_copy_from_before() -> None:
+    """The directory of a running broker that was copied and put back loads like one after a loss of power."""
+    history = History(PartitionFacts("orders", 0))
+    shorter = ShortenedLog(3, 0, Interval.at(28), 18, Lineage(((0, 0),)), None, (), cause=ShortenedBy.UNCLEAN_RESTART)
+    history.shortened_logs[:] = [shorter]
+    assert _put_back(history, lost()) == (
+        ". If the data directory of broker 3 was put back from a backup or a snapshot, look for what was there before"
+    )
+    history.shortened_logs[:] = [shorter, replace(shorter, replica=4)]
+    assert ". If the data directories of brokers 3 and 4 were put back" in _put_back(history, lost())
+    for other in (replace(shorter, cause=ShortenedBy.CLEAN_RESTART), replace(shorter, dir_failed=True)):
+        history.shortened_logs[:] = [other]
+        assert _put_back(history, lost()) == ""
 
 
 def test_an_image_is_taken_of_the_disk_that_had_most() -> None:
