@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from json.encoder import encode_basestring
 from pathlib import Path
@@ -218,6 +219,37 @@ def folder_made(folder: Path) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
         yield
         undo.pop_all()
+
+
+@contextlib.contextmanager
+def new_folder(into: Path) -> Iterator[Path]:
+    """Yield a folder whose content becomes that of another one when all went well; else nothing is left of it.
+
+    A folder that is there already, such as the working directory or a volume of a container, stays the same one.
+
+    Args:
+        into: a folder that is not there yet, or empty.
+
+    Raises:
+        UnwritableOutput: it cannot be written.
+    """
+    there = into.is_dir()
+    part = (into if there else into.parent) / f".{into.absolute().name[:200]}.{os.getpid()}.part"
+    try:
+        with folder_made(part.parent):
+            part.mkdir()
+            try:
+                yield part
+                for one in sorted(part.iterdir()) if there else ():
+                    one.rename(into / one.name)
+                if not there:
+                    part.rename(into)
+            finally:
+                shutil.rmtree(part, ignore_errors=True)
+    except OSError as error:
+        raise UnwritableOutput(
+            f"{into}: {error.strerror or error}; name a folder that can be written, with room in it"
+        ) from None
 
 
 def _removed_if_empty(folder: Path) -> None:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from contextlib import suppress
 from errno import EBADF, EDQUOT, ENOSPC
 from importlib import import_module
 from io import StringIO
 from types import FrameType
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 import click
 
 from forensics.cli.choosing import did_you_mean
 from forensics.cli.examples import example
-from forensics.cli.exits import INTERRUPTED, NOBODY_READS, TERMINATED
+from forensics.cli.exits import HUNG_UP, INTERRUPTED, NOBODY_READS, TERMINATED
 from forensics.cli.speaking import silence
 from forensics.cli.streams import hold
 from forensics.errors import ForensicsError, UnwritableOutput
@@ -112,13 +113,15 @@ def main(prog_name: str | None = None) -> None:
     """Entry point: ends the process with an exit code.
 
     0: nothing found. 1: findings. 2: usage, unreadable input or an error of the tool. 3: nothing found but not all
-    judged. 130: interrupted. 141: the reader of the output closed it. 143: terminated.
+    judged. 129: its terminal was closed. 130: interrupted. 141: the reader of the output closed it. 143: terminated.
 
     Args:
         prog_name: name for usage lines, if the program's own file name would mislead.
     """
     hold()
-    signal.signal(signal.SIGTERM, _terminated)
+    for number in _ENDS:
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup leaves it
+            signal.signal(number, _ended)
     expected = (ForensicsError, click.ClickException, click.Abort)
     try:
         found = contained(lambda: _run(prog_name), expected=expected)
@@ -132,8 +135,8 @@ def main(prog_name: str | None = None) -> None:
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         _end(INTERRUPTED, "interrupted; files that were to be written are as they were before")
-    except Terminated:
-        _end(TERMINATED, "terminated; files that were to be written are as they were before")
+    except Ended as end:
+        _end(end.status, f"{end.why}; files that were to be written are as they were before")
     if isinstance(found, Defect):
         # Exit code 1 means findings: a defect must never look like one.
         click.echo(f"{_lines(found.trace)}forensics: {plain(str(found))}, with the lines above", err=True)
@@ -169,15 +172,32 @@ def _run(prog_name: str | None) -> Any:
         raise
 
 
-class Terminated(SystemExit):
-    """The process was asked to end."""
+class Ended(SystemExit):
+    """The process was asked to end.
+
+    Attributes:
+        status: exit code.
+        why: what happened, in a word or two.
+    """
+
+    def __init__(self, status: int, why: str) -> None:
+        super().__init__(status)
+        self.status, self.why = status, why
 
 
-def _terminated(_number: int, _frame: FrameType | None) -> NoReturn:
-    raise Terminated(TERMINATED)
+_ENDS: Final = {
+    signal.SIGTERM: (TERMINATED, "terminated"),
+    **({signal.SIGHUP: (HUNG_UP, "the terminal was closed")} if hasattr(signal, "SIGHUP") else {}),
+}
+"""Signals that ask a process to end: its exit code, and why it ended."""
+
+
+def _ended(number: int, _frame: FrameType | None) -> NoReturn:
+    raise Ended(*_ENDS[signal.Signals(number)])
 
 
 def _end(code: int, why: str) -> NoReturn:
     """End at once: threads that are reading a large file would be waited for."""
-    click.echo(f"forensics: {why}", err=True)
+    with suppress(OSError):  # of a terminal that was closed
+        click.echo(f"forensics: {why}", err=True)
     os._exit(code)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Literal
 
@@ -9,7 +10,7 @@ import click
 
 from forensics.cli.choosing import OneOf
 from forensics.cli.examples import example
-from forensics.errors import BadConfiguration, UnreadableInput, UnwritableOutput
+from forensics.errors import BadConfiguration, UnreadableInput
 from forensics.model import (
     PROTOCOLS,
     SCENARIOS,
@@ -23,6 +24,7 @@ from forensics.model import (
     telling_seeds,
     what_if,
 )
+from forensics.outputs import beside, new_folder
 
 LOGGING = ("default", "replication")
 Logging = Literal["default", "replication"]
@@ -116,13 +118,12 @@ def write_one(
         run = story.run(protocol, seed=seed, steps=steps)
     except BadSchedule as error:
         raise BadConfiguration(str(error)) from None
-    try:
+    with ExitStack() as parts:
+        traces = parts.enter_context(beside([trace])) if trace is not None else []
         if folder is not None:
-            run.write(folder, logging=logging)
-        if trace is not None:
-            trace.write_text(run.observations())
-    except OSError as error:
-        raise unwritable(error, folder or trace) from None
+            run.write(parts.enter_context(new_folder(folder)), logging=logging)
+        for part in traces:
+            part.write_text(run.observations(), encoding="utf-8")
     click.echo(f"{folder or trace}: {told(run)}")
 
 
@@ -173,28 +174,15 @@ def compared(story: Scenario, seed: int, steps: int | None, logging: Logging, fo
         click.echo(f"\nSeed {seed} has the same outcome under every protocol. {others}")
     if folder is None:
         return
-    try:
+    truths = list[str]()
+    with new_folder(folder) as part:
         for row in outcomes:
             run = story.run(row["protocol"], seed=seed, steps=steps if row["steps"] is None else row["steps"])
-            run.write(folder / run.protocol.name, logging=logging)
-            click.echo(f"{folder / run.protocol.name}: {told(run)}")
-    except OSError as error:
-        raise unwritable(error, folder) from None
+            run.write(part / run.protocol.name, logging=logging)
+            truths.append(f"{folder / run.protocol.name}: {told(run)}")
+    click.echo("\n".join(truths))
 
 
 def told(run: Run) -> str:
     """The truth about a run in a line."""
     return ", ".join(f"{question} {'yes' if answer else 'no'}" for question, answer in run.truth()["expect"].items())
-
-
-def unwritable(error: OSError, place: Path | None) -> UnwritableOutput:
-    """Return an error that names the file that could not be written, and what to do.
-
-    Args:
-        place: what was to be written; a disk that is full names no file.
-    """
-    if error.filename is None:
-        return UnwritableOutput(
-            f"{place}: {error.strerror}; what is there is incomplete: delete it and try again elsewhere"
-        )
-    return UnwritableOutput(f"{error.filename}: {error.strerror}; give a folder that can be written to")

@@ -10,8 +10,6 @@ The folder is made beside its place and renamed once it is complete. Nothing is 
 from __future__ import annotations
 
 import contextlib
-import os
-import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,8 +17,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from forensics.case import Case
-from forensics.errors import UnusableOutput, UnwritableOutput
-from forensics.outputs import as_json, evidence_around, folder_made
+from forensics.errors import UnusableOutput
+from forensics.outputs import as_json, evidence_around, new_folder
 from forensics.replay.lineage import Range, merge, size, subtract
 from forensics.salvage import records
 from forensics.salvage.asked import Lost
@@ -111,7 +109,8 @@ def recover(
     with contextlib.closing(content):
         if into is None:
             return each(None)
-        with _new(into, inputs) as folder:
+        refuse(into, inputs)
+        with new_folder(into) as folder:
             written = each(folder)
             manifest = as_json(document(case, holding, written, lost), indent=1) + "\n"
             (folder / MANIFEST).write_text(manifest, encoding="utf-8")
@@ -287,27 +286,6 @@ def refuse(into: Path, inputs: Iterable[str]) -> None:
         raise UnusableOutput(
             f"{into}: is in the evidence {path}, which is never written to; name a folder outside of it"
         )
-
-
-@contextlib.contextmanager
-def _new(into: Path, inputs: Iterable[str]) -> Iterator[Path]:
-    """A folder beside the one that it becomes when all went well."""
-    refuse(into, inputs)
-    beside = into.with_name(f".{into.name[:200]}.{os.getpid()}.part")
-    try:
-        with folder_made(into.parent):
-            beside.mkdir()
-            try:
-                yield beside
-                if into.exists():
-                    into.rmdir()
-                beside.rename(into)
-            finally:
-                shutil.rmtree(beside, ignore_errors=True)
-    except OSError as error:
-        raise UnwritableOutput(
-            f"{into}: {error.strerror or error}; name a folder that can be written, with room in it"
-        ) from None
 
 
 # -- for programs -----------------------------------------------------------------------------------------------------

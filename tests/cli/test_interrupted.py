@@ -40,6 +40,7 @@ def case(sample_traces: Path, tmp_path: Path) -> Path:
     [
         (signal.SIGINT, 130, "interrupted; files that were to be written are as they were before"),
         (signal.SIGTERM, 143, "terminated; files that were to be written are as they were before"),
+        (signal.SIGHUP, 129, "the terminal was closed; files that were to be written are as they were before"),
     ],
 )
 def test_a_signal_is_no_finding(number: int, code: int, said: str, case: Path, tmp_path: Path) -> None:
@@ -244,3 +245,45 @@ def test_a_full_disk_leaves_no_half_bundle(ending: str, tiny: Path, case: Path, 
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
     assert "No space left on device" in ran.err
     assert [path.name for path in tiny.iterdir()] == ["used"]
+
+
+def test_nohup_keeps_a_scan_at_work(case: Path) -> None:
+    command = ["nohup", sys.executable, "-c", SLOW.replace("60", "1"), str(case)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
+        assert running.stderr is not None
+        while running.stderr.readline() != "at work\n":
+            pass
+        running.send_signal(signal.SIGHUP)
+        out, _ = running.communicate(timeout=30)
+    assert running.returncode in (0, 1)
+    assert out
+
+
+SIMULATED = ["simulate", "fork", "--protocol", "hw"]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [[*SIMULATED, "-o", "run"], [*SIMULATED, "--trace", "run"], ["simulate", "fork", "--what-if", "-o", "run"]],
+    ids=["a folder", "a trace", "what if"],
+)
+def test_a_full_disk_leaves_no_part_of_a_simulation(asked: list[str], tiny: Path) -> None:
+    (tiny / "used").write_bytes(bytes(180 << 10))
+    command = [sys.executable, "-m", "forensics", *(str(tiny / word) if word == "run" else word for word in asked)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.count("\n"), "No space left on device" in done.stderr) == (2, 1, True)
+    assert sorted(path.name for path in tiny.rglob("*")) == ["used"]
+
+
+@pytest.mark.parametrize("asked", [["salvage", "case", "-p", "orders-0"], SIMULATED], ids=["salvage", "simulate"])
+def test_the_working_directory_is_a_folder_to_write_to(asked: list[str], case: Path, tmp_path: Path) -> None:
+    """And remains the same one, as a volume of a container must."""
+    here = tmp_path / "here"
+    here.mkdir()
+    before = here.stat().st_ino
+    command = [sys.executable, "-m", "forensics", *(str(case) if word == "case" else word for word in asked), "-o", "."]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=here)
+    assert (done.returncode < 2, done.stderr) == (True, "")
+    assert here.stat().st_ino == before
+    assert [path.name for path in here.iterdir() if path.name.startswith(".")] == []
+    assert len([*here.iterdir()]) > 2
