@@ -299,9 +299,14 @@ def writable(*paths: str | None) -> None:
 
 
 def evidence_around(folder: Path, inputs: Iterable[str]) -> str | None:
-    """Return the path of the evidence in which a folder is, or None; of a file of a partition it is its directory."""
+    """Return the path of the evidence in which a folder is, or None; of a file of a partition it is its directory.
+
+    A bind mount shows a folder at another path too, so folders are compared by their identity on disk as well.
+    """
     here = folder.resolve()
-    return next((path for path in inputs if not is_remote(path) and here.is_relative_to(_taken_in(path))), None)
+    around = {_identity(one) for one in (here, *here.parents)} - {None}
+    places = ((path, _taken_in(path)) for path in inputs if not is_remote(path))
+    return next((path for path, real in places if here.is_relative_to(real) or _identity(real) in around), None)
 
 
 def outside(targets: Iterable[str | None], inputs: Iterable[str]) -> None:

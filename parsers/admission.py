@@ -96,15 +96,17 @@ def counted(notices: pl.DataFrame) -> pl.DataFrame:
     if notices.is_empty():
         return notices
     longest = notices.get_column("reason").str.len_chars().max()
-    if isinstance(longest, int) and longest > limits.REASON.value:
-        notices = notices.with_columns(pl.col("reason").str.slice(0, limits.REASON.value))
+    if isinstance(longest, int) and longest > (most := limits.REASON.value):
+        shortened = filled(f"{{}}… ({limits.REASON.moves})", pl.col("reason").str.slice(0, most))
+        reason = pl.when(pl.col("reason").str.len_chars() > most).then(shortened).otherwise("reason")
+        notices = notices.with_columns(reason.alias("reason"))
     if notices.height <= (most := limits.ALIKE.value):
         return notices
     alike = pl.when(pl.col("kind").is_null()).then(pl.col("reason").str.replace_all("[0-9]+", "0"))
     several = pl.len().over("_alike")
     rows = notices.with_row_index("_row").with_columns(alike.fill_null(pl.col("_row").cast(pl.String)).alias("_alike"))
     many = rows.with_columns(several.alias("_many"), pl.col("_row").rank("ordinal").over("_alike").alias("_rank"))
-    told = filled("{} ({} like this in the file, this is the first)", "reason", "_many")
+    told = filled(f"{{}} ({{}} like this in the file, this is the first; {limits.ALIKE.moves})", "reason", "_many")
     kept = many.filter((pl.col("_many") <= most) | (pl.col("_rank") == 1))
     reason = pl.when(pl.col("_many") > most).then(told).otherwise("reason").alias("reason")
     return kept.sort("_row").with_columns(reason).select(NOTICES.keys())

@@ -60,7 +60,12 @@ class Limit:
 
     def told(self, what: str) -> str:
         """Return what happened at this bound, with its value in place of ``{}`` and with how to move it."""
-        return f"{what.format(self.shown)} (--limit {self.name}=… moves this bound)"
+        return f"{what.format(self.shown)} ({self.moves})"
+
+    @property
+    def moves(self) -> str:
+        """The option that moves this bound."""
+        return f"--limit {self.name}=… moves this bound"
 
 
 LINE: Final = Limit(

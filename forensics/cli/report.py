@@ -12,7 +12,7 @@ from forensics.cli.examples import example
 from forensics.cli.exits import NOT_JUDGED, failures_text
 from forensics.cli.speaking import say_pieces
 from forensics.cli.tuned import tuned
-from forensics.outputs import put_text, writable
+from forensics.outputs import outside, put_text, writable
 from forensics.reports import REPORTS
 from forensics.reports.redaction import redact
 from forensics.tuning import Tuning, tune
@@ -44,6 +44,7 @@ def report(folder: Path, format_name: str, output: str | None, tuning: Tuning, r
     writable(output)
     report = next(report for report in REPORTS if report.name == format_name)
     result = tune(Stored(folder).result(whole=report.whole), tuning)
+    outside((output,), result.inputs)
     evidence = result.case.files
     if redacted:
         result = redact(result)

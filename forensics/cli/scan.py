@@ -41,8 +41,15 @@ def _listed(names: Sequence[str]) -> str:
     return first_names(shown, _SHOWN)
 
 
-def _named(result: Result, skews: dict[int, int], tuning: Tuning) -> None:
-    """A mistyped filter must not pass for a clean answer."""
+def _named(result: Result, skews: dict[int, int], tuning: Tuning, *, hinted: bool) -> None:
+    """A mistyped filter must not pass for a clean answer.
+
+    Args:
+        result: the answers.
+        skews: of which brokers the times are shifted.
+        tuning: what topics are asked for.
+        hinted: the error may name topics of the evidence.
+    """
     known = {broker.id for broker in result.case.everyone}
     strangers = sorted(set(skews) - known)
     if strangers:
@@ -50,13 +57,11 @@ def _named(result: Result, skews: dict[int, int], tuning: Tuning) -> None:
         raise NothingMatched(f"--skew: no broker {strangers[0]} in the evidence; there are: {there}")
     if (tuning.topics or tuning.skip_topics) and not result.partitions:
         topics = result.case.observations.get_column("topic").drop_nulls().unique().sort().to_list()
-        there = _listed(topics) or "none"
+        there = f"; there are: {_listed(topics) or 'none'}" if hinted else ""
         if tuning.topics:
-            asked = _listed(tuning.topics)
-            raise NothingMatched(f"no topic in the evidence matches {asked}; there are: {there}")
+            raise NothingMatched(f"no topic in the evidence matches {_listed(tuning.topics)}{there}")
         if set(topics) - {METADATA_TOPIC}:
-            skipped = _listed(tuning.skip_topics)
-            raise NothingMatched(f"every topic in the evidence is left out by {skipped}; there are: {there}")
+            raise NothingMatched(f"every topic in the evidence is left out by {_listed(tuning.skip_topics)}{there}")
 
 
 def _needs_rows(page: str | None, folder: str | None, baseline: str | None) -> bool:
@@ -147,7 +152,7 @@ def scan(
     reading.in_order(since, until)
     if folder is not None:
         tables.usable(Path(folder))
-    outside((output, page, folder), paths)
+    outside((output, page, folder, temporary), paths)
     how = Reading(zone, skews, moment(since, zone), moment(until, zone))
     with shown() as progress:
         found = local.scan(
@@ -161,7 +166,7 @@ def scan(
             lasting=True,
         )
     result = with_repair(tune(found, tuning), tuning)
-    _named(result, skews, tuning)
+    _named(result, skews, tuning, hinted=not redacted)
     evidence = result.case.files
     if output == "-":
         output = None

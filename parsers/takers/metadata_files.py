@@ -25,6 +25,7 @@ from parsers.formats.metadata_log import (
     read_metadata_log,
     read_metadata_snapshot,
 )
+from parsers.schema import NOTICES, DamageKind
 from parsers.takers.data_files import content, segment, segment_bytes
 from parsers.takers.pointer_files import is_pointer, pointer
 
@@ -119,13 +120,19 @@ def _segment(
         return FileReading("unreadable", notices=note(f"cannot be read: {error.strerror or error}")), None, state
     found = plain if based is None or state is None else _spliced(plain, based, state)
     scan = plain.segment
-    reading = FileReading(NAME, found.observations, scan.placed(), found.notices, zone=UTC)
-    if longer:
-        reading.notices = pl.concat([reading.notices, note(limits.METADATA.told("only its first {} are read"))])
+    notices = _bounded(found.notices, scan.valid_bytes) if longer else found.notices
+    reading = FileReading(NAME, found.observations, scan.placed(), notices, zone=UTC)
     reading.base_offset = base
     reading.log_end, reading.valid_bytes = scan.log_end_offset, scan.valid_bytes
     reading.magic = max(scan.magic) if scan.magic else None
     return placed(reading, source), plain.state, based.state if based is not None else None
+
+
+def _bounded(notices: pl.DataFrame, end: int) -> pl.DataFrame:
+    """Return the notices of a segment that is longer than what is read of it: it is not torn where reading ends."""
+    torn = (pl.col("kind") == DamageKind.TORN_TAIL).fill_null(value=False)
+    said = (DamageKind.TORN_TAIL.value, limits.METADATA.told("only its first {} are read"), "", None, end)
+    return pl.concat([notices.filter(~torn), pl.DataFrame([said], schema=NOTICES, orient="row")])
 
 
 def _spliced(plain: MetadataScan, based: MetadataScan, state: MetadataState) -> MetadataScan:

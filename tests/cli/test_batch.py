@@ -146,6 +146,9 @@ def test_a_report_is_not_written_over_evidence_and_names_a_failure(
     done = run("report", tmp_path, "-o", tmp_path / "link")
     assert (done.code, log.read_bytes()) == (2, before)
     assert "is part of the evidence, which is never written to" in done.err
+    done = run("report", tmp_path, "-o", case / "broker-1" / "new")
+    assert (done.code, (case / "broker-1" / "new").exists()) == (2, False)
+    assert "which is never written to" in done.err
 
     def failing(_case: Case) -> list[History]:
         raise ZeroDivisionError("made by a test")

@@ -287,3 +287,33 @@ def test_the_working_directory_is_a_folder_to_write_to(asked: list[str], case: P
     assert here.stat().st_ino == before
     assert [path.name for path in here.iterdir() if path.name.startswith(".")] == []
     assert len([*here.iterdir()]) > 2
+
+
+@pytest.fixture
+def again(case: Path, tmp_path: Path) -> Iterator[Path]:
+    """The folder of the case at another path, which no link shows."""
+    folder = tmp_path / "again"
+    folder.mkdir()
+    mount = ["mount", "--bind", str(case), str(folder)]
+    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("no folder can be mounted here")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.mark.parametrize("asked", ["scan case -o again/new", "scan case --save again/new", "scan again -o case/new"])
+def test_nothing_is_written_into_evidence_that_is_mounted_twice(
+    asked: str, case: Path, again: Path, tmp_path: Path, run: Run
+) -> None:
+    command, *words = asked.split()
+    done = run(command, *(tmp_path / word if "-" not in word else word for word in words))
+    assert (done.code, "which is never written to" in done.err) == (2, True)
+    assert not (case / "new").exists()
+    assert not (again / "new").exists()
+
+
+def test_rows_that_wait_on_disk_are_not_put_into_the_evidence(case: Path, run: Run) -> None:
+    done = run("scan", case, "--tmp", case / "broker-1")
+    assert (done.code, "which is never written to" in done.err) == (2, True)

@@ -114,7 +114,11 @@ def test_a_metadata_log_beyond_its_limit_is_named(sample_traces: Path) -> None:
     folder = next((sample_traces / "txn-4.1.1").rglob("__cluster_metadata-0"))
     assert not [reason for reason in notices(folder) if "--limit" in reason]
     with limits.moved({"metadata": 4096}):
-        assert [reason for reason in notices(folder) if "only its first 4 KiB are read (--limit metadata=" in reason]
+        said = [reason for reason in notices(folder) if reason]
+        found = [read(source) for source in walk.walk([str(folder)]) if source.name.endswith(".log")]
+    assert [reason for reason in said if "only its first 4 KiB are read (--limit metadata=" in reason]
+    assert not [reason for reason in said if "torn tail" in reason], "the file is longer than what was read"
+    assert {kind for one in found for kind in one.notices.get_column("kind")} == {"torn tail"}, "its end is not known"
 
 
 def test_notices_beyond_alike_become_one(tmp_path: Path) -> None:
@@ -123,13 +127,17 @@ def test_notices_beyond_alike_become_one(tmp_path: Path) -> None:
     with limits.moved({"alike": 2}):
         few = notices(tmp_path)
     assert len(few) < len(many)
-    assert any("like this in the file" in reason for reason in few)
+    assert any(
+        "9 like this in the file, this is the first; --limit alike=… moves this bound)" in reason for reason in few
+    )
 
 
 def test_a_notice_is_no_longer_than_its_limit(tmp_path: Path) -> None:
     put("replication-offset-checkpoint", b"0\n1\nabc 0 1\n")(tmp_path)
     with limits.moved({"topic": 2, "reason": 30}):
-        assert [reason for reason in notices(tmp_path) if reason] == ["1 statement is left out: a nam"]
+        assert [reason for reason in notices(tmp_path) if reason] == [
+            "1 statement is left out: a nam… (--limit reason=… moves this bound)"
+        ]
 
 
 def test_standard_input_beyond_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -138,6 +138,15 @@ def test_nothing_that_a_command_writes_names_it_when_redacted(house: Result, tmp
     assert leaks("".join((done.stdout, done.stderr, *written))) == []
 
 
+@pytest.mark.parametrize("option", ["--topic", "--skip-topic"])
+def test_no_error_names_a_topic_when_redacted(option: str, sample_traces: Path, run: Run) -> None:
+    pattern = "none" if option == "--topic" else "o*"
+    asked = run("scan", sample_traces / LOSS_AND_FORK, option, pattern, "--isolated")
+    assert (asked.code, "there are: orders" in asked.err) == (2, True)
+    redacted = run("scan", sample_traces / LOSS_AND_FORK, option, pattern, "--isolated", "--redact")
+    assert (redacted.code, "orders" in redacted.err) == (2, False)
+
+
 @pytest.mark.parametrize("alone", [False, True], ids=["a folder", "files"])
 def test_a_path_without_a_folder_is_redacted(
     *, alone: bool, sample_traces: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
