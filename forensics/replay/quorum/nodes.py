@@ -198,8 +198,8 @@ def _terms(own: Iterable[Event]) -> tuple[list[Term], list[Marked]]:
 class _Lines:
     """One node's lines, read in order.
 
-    Several lines report a start. A controller may print nothing of a topic, so the first of them after a term begins
-    another process.
+    Several lines report a start. A broker prints the last of them when it has loaded its log and follows a leader:
+    KafkaRaftServer starts the quorum before the broker. So each process has each of these lines once.
 
     Attributes:
         terms: those read so far.
@@ -210,6 +210,7 @@ class _Lines:
         self.terms: list[Term] = []
         self.loads: dict[int, Marked] = {}
         self._process = self._since = 0  # the process, and how many terms there were before it
+        self._starts: set[str] = set()  # the messages of its start
 
     def read(self, event: Event) -> None:
         """Take the next line."""
@@ -219,8 +220,9 @@ class _Lines:
             begun.loads, self.loads = [*self.loads.values()], {}
             self.terms.append(begun)
         elif event.kind == Kind.PROCESS_START:
-            if now is not None or self.loads:
+            if (now is not None or self.loads) and (not self._starts or event.message in self._starts):
                 self._begin()
+            self._starts.add(event.message)
         elif event.kind in _LOADS and event.leo is not None:
             self._load(_marked(event, event.leo, "loads its log up to"), now)
         elif now is not None:
@@ -228,6 +230,7 @@ class _Lines:
 
     def _begin(self) -> None:
         self._process, self._since = self._process + 1, len(self.terms)
+        self._starts = set()
 
     def _load(self, mark: Marked, now: Term | None) -> None:
         """Take a load. A truncation loads the state of producers again; else the lines of a start are missing."""
