@@ -16,7 +16,7 @@ from forensics.case.coverage import period
 from forensics.case.order import METADATA_TOPIC
 from forensics.case.partial import excerpts_alone
 from forensics.replay.confidence import decides
-from forensics.reports.collecting import log_folders
+from forensics.reports.collecting import log_folders, script
 from forensics.reports.incidents import incarnation_of
 from forensics.reports.remarks import headline_of
 from forensics.reports.tally import unanswered, without_violation
@@ -192,7 +192,8 @@ def caution(result: Result) -> str:
         return _CAUTION.format(copied=f"what is named under Keep of {first_names(kept, LISTED)}", while_running="")
     whole = _whole({incarnation_of(one) for one in grave}, result)
     copied = _of_logs(result, controllers=any(one.controllers for one in grave))
-    how = _SCRIPT if log_folders(result, controllers=True) else ""  # else it may be a trace of another system
+    known = log_folders(result, controllers=True)  # else it may be a trace of another system
+    how = _SCRIPT.format(command=script(result)) if known else ""
     shown = any(decides(one.confidence) for one in grave)
     return f"{_CAUTION.format(copied=copied, while_running=f'{how}{_RUNNING}')}. {_ELSEWHERE[shown, whole]}"
 
@@ -202,7 +203,7 @@ _CAUTION: Final = (
     "or move its data, before that"
 )
 _RUNNING: Final = ". Brokers may run meanwhile"
-_SCRIPT: Final = " (forensics collect --plan prints a script for it, see --help)"
+_SCRIPT: Final = " ({command} prints a script for it, see --help)"
 _ELSEWHERE: Final = MappingProxyType(
     {
         (True, True): "No copy in the evidence has the records",

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from forensics.case import Origin
+from forensics.case import Origin, addresses
 from forensics.case.brokers import Broker
 from forensics.case.trace_clusters import cluster_text
 from forensics.reports.titles import first_names, node_name
@@ -25,6 +25,7 @@ LOGS, DATA = "LOG_FOLDER", "DATA_FOLDER"
 """Folders that the evidence does not name; the operator writes the real ones."""
 
 NAMED = 8  # partitions in one command
+HOSTS = 8  # in one command
 
 _File = tuple[str, str]
 """A folder, and what is collected from it: a name or a pattern of a shell."""
@@ -275,9 +276,12 @@ def _known(result: Result, cluster: str, node: int) -> Broker | None:
 
 
 def _node(result: Result, cluster: str, node: int) -> str:
-    """Return the name of a node: a controller of KRaft is no broker."""
+    """Return the name of a node, with its host if that is known: a controller of KRaft is no broker."""
     known = _known(result, cluster, node)
-    return node_name(known) if known is not None else brokers_text([node])
+    if known is None:
+        return brokers_text([node])
+    host = addresses.host(known.settings)
+    return f"{node_name(known)}{f' ({host})' if host else ''}"
 
 
 def _folders(result: Result, cluster: str, broker: int) -> list[str]:
@@ -302,6 +306,20 @@ def log_folders(result: Result, *, controllers: bool) -> list[str]:
     nodes = [one for one in result.case.everyone if controllers or not one.only_controls]
     every = (_folders(result, one.cluster or "", one.id) for one in nodes)
     return list(dict.fromkeys(itertools.chain.from_iterable(every)))
+
+
+def script(result: Result) -> str:
+    """Return the command that prints a script which copies the data directories of all brokers and controllers.
+
+    It names their hosts if the evidence states one for each, and their directory if it is the same on all of them.
+    """
+    nodes = [*result.case.everyone]
+    hosts = list(dict.fromkeys(filter(None, (addresses.host(one.settings) for one in nodes))))
+    named = hosts if len(hosts) == len(nodes) <= HOSTS else ["HOST"]
+    folders = log_folders(result, controllers=True)
+    options = [f"--host {one}" for one in named]
+    options += [f"--data-dir {one}" for one in folders] if len(folders) == 1 else []
+    return " ".join(("forensics collect --plan", *options))
 
 
 def _line(archive: str, files: Sequence[_File], folders: Sequence[str]) -> str:

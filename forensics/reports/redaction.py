@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from forensics.case import Case, quotes
+from forensics.case import Case, addresses, quotes
 from forensics.case.brokers import version_of
 from forensics.case.quotes import Place
 from forensics.repaired.since import Checked, Repair, Since
@@ -505,7 +505,9 @@ class Redactor:
         )
 
     def setting(self, key: str, value: str) -> str:
-        """Return the value of a setting with pseudonyms."""
+        """Return the value of a setting with pseudonyms; of one with addresses that it is withheld."""
+        if key in addresses.SETTINGS:
+            return WITHHELD
         if key.endswith(("log.dir", "log.dirs", ".dir", ".location", ".path")):
             return ",".join(self.path(part) for part in value.split(","))
         return self.text(value)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
 
-from forensics.case import Case
+from forensics.case import Case, addresses
 from forensics.case.brokers import Release
 from forensics.replay.history import History
 from forensics.replay.protocol import Answer, Releases, within
@@ -38,9 +38,9 @@ class Form:
     undo: str = ""
 
 
+_BROKER, _ZOOKEEPER = "--bootstrap-server {broker}", "--zookeeper {zookeeper}"
 _TOPICS = "kafka-topics.sh {at} --describe --topic {{topic}}"
-_CONFIG = "kafka-configs.sh --zookeeper HOST:2181 --alter --entity-type topics --entity-name {topic} "
-_BROKER, _ZOOKEEPER = "--bootstrap-server HOST:9092", "--zookeeper HOST:2181"
+_CONFIG = f"kafka-configs.sh {_ZOOKEEPER} --alter --entity-type topics --entity-name {{topic}} "
 
 FORMS: Mapping[Tool, tuple[Form, ...]] = MappingProxyType(
     {
@@ -90,7 +90,30 @@ def form_for(tool: Tool, history: History, case: Case) -> tuple[Form | None, str
         releases = {(3, 0)}  # KIP-500: earlier ones have KRaft for tests alone
     fitting = [form for form in FORMS[tool] if _fits(form, releases)]
     others = "; ".join(form.instead for form in fitting[1:] if form.instead)
-    return (fitting[0] if fitting else None), others
+    return (fitting[0] if fitting else None), others.format(**_addresses(case))
+
+
+def filled(command: str, case: Case, **values: object) -> str:
+    """Return a command of a form with its values, and with the addresses of the cluster.
+
+    Args:
+        command: a form's ``command`` or ``undo``.
+        case: the case.
+        values: the other values, by the names of their places.
+    """
+    return command.format(**values, **_addresses(case))
+
+
+def _addresses(case: Case) -> dict[str, str]:
+    """Return the addresses that the first broker states which states any; else words that stand for them.
+
+    They are the same for all partitions, so that equal advice stays equal.
+    """
+    settings = [node.settings for _, node in sorted(case.brokers.items()) if not node.only_controls]
+    return {
+        "broker": next(filter(None, map(addresses.of_broker, settings)), "HOST:9092"),
+        "zookeeper": next(filter(None, map(addresses.of_zookeeper, settings)), "HOST:2181"),
+    }
 
 
 def _fits(form: Form, releases: Iterable[Release]) -> bool:

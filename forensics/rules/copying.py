@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from forensics.case import Case, Origin
 from forensics.replay.history import History
-from forensics.rules.commands import Tool, form_for
+from forensics.rules.commands import Tool, filled, form_for
 from forensics.rules.finding import HERE, NUMBER, TOPIC, Action, brokers_text
 
 _EVERY: Mapping[bool, str] = MappingProxyType(
@@ -74,7 +74,7 @@ def describe(history: History, case: Case, check: str) -> Action:
     form, others = form_for(Tool.DESCRIBE, history, case)
     return Action(
         f"{check}{f' ({others})' if others else ''}:",
-        form.command.format(topic=TOPIC) if form is not None else None,
+        filled(form.command, case, topic=TOPIC) if form is not None else None,
     )
 
 
@@ -101,6 +101,8 @@ def elect_unclean(history: History, case: Case, text: str) -> tuple[Action, ...]
     form, others = form_for(Tool.ELECT_UNCLEAN, history, case)
     if form is None:
         return (Action(text),)
-    elect = Action(f"{text}{f' ({others})' if others else ''}:", form.command.format(topic=TOPIC, partition=NUMBER))
-    undo = Action("take this setting back once it leads:", form.undo.format(topic=TOPIC, partition=NUMBER))
+    elect = Action(
+        f"{text}{f' ({others})' if others else ''}:", filled(form.command, case, topic=TOPIC, partition=NUMBER)
+    )
+    undo = Action("take this setting back once it leads:", filled(form.undo, case, topic=TOPIC, partition=NUMBER))
     return (elect, undo) if form.undo else (elect,)

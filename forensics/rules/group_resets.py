@@ -14,7 +14,7 @@ from forensics.case import Case
 from forensics.replay.committed.affected_groups import AffectedGroup, affected_groups
 from forensics.replay.committed.proof import Loss, losses
 from forensics.replay.history import History
-from forensics.rules.commands import Tool, form_for
+from forensics.rules.commands import Tool, filled, form_for
 from forensics.rules.finding import FIRST, NUMBER, TOPIC, Action, GroupReset, offsets_text
 
 
@@ -78,8 +78,13 @@ def _step(history: History, case: Case, one: NamedReset) -> Action:
     )
     if form is None:
         return Action(f"{stop}. Before Kafka 0.11 only the application itself can do that, with a seek")
-    command = form.command.format(
-        group=shlex.quote(one.group.group), topic=history.topic, partition=history.partition, offset=one.restart
+    command = filled(
+        form.command,
+        case,
+        group=shlex.quote(one.group.group),
+        topic=history.topic,
+        partition=history.partition,
+        offset=one.restart,
     )
     return Action(f"{stop}. First see what would change, then give --execute in place of --dry-run:", command)
 
@@ -89,7 +94,7 @@ def any_reset(history: History, case: Case) -> list[Action]:
     form, _ = form_for(Tool.RESET_OFFSETS, history, case)
     if form is None:
         return []
-    command = form.command.format(group="GROUP", topic=TOPIC, partition=NUMBER, offset=FIRST)
+    command = filled(form.command, case, group="GROUP", topic=TOPIC, partition=NUMBER, offset=FIRST)
     return [
         Action(
             f"to reset such a group to offset {FIRST}, from which on it may have read other records, stop it first: it "

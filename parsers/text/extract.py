@@ -44,6 +44,10 @@ CONFIG_KEYS = frozenset(
         "replica.fetch.wait.max.ms",
         "log.flush.interval.messages",
         "log.flush.interval.ms",
+        "listeners",
+        "advertised.listeners",
+        "controller.listener.names",
+        "zookeeper.connect",
     }
 )
 """Settings of a broker that change a verdict or belong in a report; the rest of the dump is left out."""

@@ -484,8 +484,8 @@ def test_a_damaged_segment_is_repaired_from_a_whole_copy(case: Callable[[str], R
     damage = of(result, "pay-1", "segment-damage")
     assert damage.keep is not None
     assert [step.command for step in damage.next_steps if step.command] == [
-        "kafka-topics.sh --bootstrap-server HOST:9092 --describe --topic pay",
-        "kafka-leader-election.sh --bootstrap-server HOST:9092 --election-type UNCLEAN --topic pay --partition 1",
+        "kafka-topics.sh --bootstrap-server 127.0.0.1:23001 --describe --topic pay",
+        "kafka-leader-election.sh --bootstrap-server 127.0.0.1:23001 --election-type UNCLEAN --topic pay --partition 1",
     ]
     steps = [step.text.split(" ", 3)[:3] for step in damage.next_steps]
     assert steps == [

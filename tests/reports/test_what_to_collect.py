@@ -9,7 +9,7 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from forensics.reports.collecting import commands, only_if_saved, saved, still, wanted, with_positions
+from forensics.reports.collecting import commands, only_if_saved, saved, script, still, wanted, with_positions
 from forensics.reports.text import render
 from forensics.result import Result
 from forensics.rules.wants import Question
@@ -67,3 +67,26 @@ def test_what_the_list_asks_of_a_broker_is_in_its_command(name: str, case: Calla
                 assert any(fnmatch.fnmatchcase(folder, name) for name in packed), one.want
     # The logs of all brokers are whole in this evidence, so none is asked for again.
     assert not any("server.log" in one.want.artefacts for one in found)
+
+
+def test_commands_name_the_hosts_that_settings_state(case: Callable[[str], Result]) -> None:
+    """All hosts and a directory that is the same everywhere, else words that stand for them."""
+    result = case("rackloss-3.9.1")
+
+    def script_with(hosts: dict[int, str], log_dirs: str) -> tuple[str, list[str]]:
+        everyone = tuple(
+            replace(one, log_dirs=[], settings={"log.dirs": log_dirs, "listeners": f"PLAINTEXT://{hosts[one.id]}:9092"})
+            for one in result.case.everyone
+        )
+        told = replace(result, case=replace(result.case, everyone=everyone))
+        return script(told), [command.where for command in commands(told, still(wanted(result)))]
+
+    known = {one.id: f"kafka-{one.id}" for one in result.case.everyone}
+    text, where = script_with(known, "/srv/kafka")
+    assert (
+        text == f"forensics collect --plan{''.join(f' --host {one}' for one in known.values())} --data-dir /srv/kafka"
+    )
+    assert where == [f"on broker {number} (kafka-{number})" for number in (1, 2, 3)]
+    text, where = script_with(known | {2: "localhost"}, "/srv/kafka,/srv/more")
+    assert text == "forensics collect --plan --host HOST"
+    assert where == ["on broker 1 (kafka-1)", "on broker 2", "on broker 3 (kafka-3)"]

@@ -16,7 +16,7 @@ from forensics.case import Case
 from forensics.case.brokers import Broker
 from forensics.replay.history import History
 from forensics.result import Result
-from forensics.rules.commands import FORMS, Tool, form_for
+from forensics.rules.commands import FORMS, Tool, filled, form_for
 from forensics.rules.rescue import _CONSUMERS
 
 Scanned = Callable[[Path], Result]
@@ -52,6 +52,23 @@ def test_the_option_is_that_of_the_release(versions: tuple[str | None, ...], opt
     command, others = chosen(Tool.DESCRIBE, *versions)
     assert option in command
     assert others.startswith(says) if says else not others
+
+
+def test_addresses_are_those_that_a_broker_of_the_cluster_states() -> None:
+    """Of the first broker that states one; a controller of KRaft takes no commands of clients."""
+    controller = Broker(0, version="3.9.1", settings={"process.roles": "controller", "listeners": "PLAINTEXT://ctl:93"})
+    silent, stating = Broker(1, version="3.9.1"), Broker(2, settings={"listeners": "PLAINTEXT://kafka-2:9092"})
+    old = Broker(1, version="1.1.1", settings={"zookeeper.connect": "zk-1:2181/kafka"})
+    for nodes, option in (
+        ((controller, silent, stating), "--bootstrap-server kafka-2:9092 --describe --topic pay"),
+        ((controller, silent), "--bootstrap-server HOST:9092 --describe --topic pay"),
+        ((old,), "--zookeeper zk-1:2181/kafka --describe --topic pay"),
+    ):
+        case = cast("Case", cast("Any", _Brokers({node.id: node for node in nodes})))
+        history = SimpleNamespace(members=frozenset({1, 2}), protocol=SimpleNamespace(kraft=False))
+        form, _ = form_for(Tool.DESCRIBE, cast("History", history), case)
+        assert form is not None
+        assert filled(form.command, case, topic="pay") == f"kafka-topics.sh {option}"
 
 
 def test_kraft_without_a_release_has_no_option_of_old_ones() -> None:

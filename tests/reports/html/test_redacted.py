@@ -200,9 +200,8 @@ def test_a_private_build_is_named_by_its_release(house: Result) -> None:
     assert {broker.version for broker in house.case.everyone} == {"0.10.2.2", "0.10.2.2-acme3"}
     assert {broker.version for broker in case.everyone} == {"0.10.2.2", "0.10.2.2-build1"}
     assert [b.release for b in case.everyone] == [b.release for b in house.case.everyone]
-    assert (
-        Redactor(house).text("Kafka version : 0.10.2.2-acme3 at 0.10.2.3") == "Kafka version : 0.10.2.2-build1 at host1"
-    )
+    text = Redactor(house).text("Kafka version : 0.10.2.2-acme3 at 0.10.2.3")
+    assert re.fullmatch(r"Kafka version : 0\.10\.2\.2-build1 at host[0-9]", text)
 
 
 def test_a_redacted_trace_states_each_release(sample_traces: Path, run: Run) -> None:
