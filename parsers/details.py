@@ -69,6 +69,9 @@ FUTURE_REPLICA = "future replica"
 BATCH_OFFSETS = ("First offset", "First offset or last offset of the first batch")
 """Of a refused append: the offset is the first of the batch that was sent (``Log.append``, from 2.0; to 1.1)."""
 
+LOADING = "logs loading: "
+"""Begin of the detail of a storage error: what ended the start of a broker while it loaded its logs."""
+
 RENAME_FAILED = "Error while renaming dir"
 """Of a storage error: a directory could not be renamed for its deletion."""
 
@@ -138,6 +141,12 @@ too."""
 FROM_REMOTE = "from remote tier"
 """Of a log that restarts where its leader's segments begin: earlier records are in remote storage (KIP-405)."""
 
+STRAY = "stray"
+"""Of a deleted log: the controllers did not assign the replica to its broker, which sets it aside (KRaft)."""
+
+STRAY_TOPIC = "stray: the controllers do not know the topic"
+"""Of a deleted log: the same, because no topic has its id."""
+
 MOVED = "moved between directories"
 """Of a log that was loaded in another directory of its broker while in use."""
 
@@ -153,6 +162,9 @@ EPOCHS_OUT_OF_ORDER = ("not stored", "stored, later entries removed")
 REMOTE_STATE = "Couldn't build the state from remote store"
 """Of a problem: what a follower needs of records in remote storage is not there (KIP-405)."""
 
+REMOTE_READ = "records were not read from remote storage"
+"""Of a problem: a broker could not answer a consumer with records that are in remote storage alone (KIP-405)."""
+
 REMOTE_COPY = "segments were not copied to remote storage"
 """Of a problem: a leader could not copy segments to remote storage (KIP-405)."""
 
@@ -164,6 +176,9 @@ MOVED_TO_REMOTE = "OFFSET_MOVED_TO_TIERED_STORAGE"
 
 SEGMENT_NOT_RENAMED = "a segment file cannot be renamed"
 """Of a problem: a broker could not mark the file of a segment for its deletion."""
+
+NO_POSITION = "no committed position"
+"""Of a problem: a consumer group has no committed position, so its consumer begins where it is configured to."""
 
 OUT_OF_SEQUENCE = "out of order sequence number"
 """Of a producer that its leader does not know: a batch is missing before the one that the leader received (KIP-98)."""
@@ -188,6 +203,24 @@ QUORUM_EVENT = "an event of the active controller failed"
 
 QUORUM_RECORD = "a record of the metadata log does not fit"
 """Of a problem: a node of KRaft cannot apply a record of the metadata log, which contradicts an earlier one."""
+
+QUORUM_OTHER_CLUSTER = "another cluster id"
+"""Of a problem: a node of the metadata quorum was answered that its cluster id is not that of the other."""
+
+QUORUM_UNLED = "an epoch without a leader"
+"""Of a problem: a node of the metadata quorum received a later epoch while it knew no leader of its own epoch."""
+
+QUORUM_WAITS = "the high watermark of the metadata log is not known"
+"""Of a problem: a node of KRaft waits for it before it starts."""
+
+ID_IN_USE = "the broker id is registered"
+"""Of a problem: the controller refuses a broker, because another process of its id has a session (KRaft)."""
+
+NOT_FORMATTED = "no meta.properties"
+"""Of a problem: a node of KRaft does not start, because its directories were never formatted, or are others."""
+
+TWO_DIRECTORIES = "two directories of one replica"
+"""Of a problem: a broker has two directories for one replica, and does not start."""
 
 QUORUM_VOTES = "no majority of votes"
 """Of a problem: a node of the metadata quorum is a candidate again, after an election without a winner."""
@@ -399,6 +432,11 @@ def log_properties(detail: str) -> dict[str, str]:
     {'cleanup.policy': 'compact, delete', 'min.insync.replicas': '2'}
     """
     return {key: value.strip("[] ") for key, value in _PROPERTY.findall(detail)}
+
+
+def ended_loading(detail: str | None) -> bool:
+    """Return whether a storage error ended the start of a broker while it loaded its logs."""
+    return detail is not None and detail.startswith(LOADING)
 
 
 def segments(detail: str | None) -> int | None:

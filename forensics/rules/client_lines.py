@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from forensics.rules.finding import Severity
 from forensics.rules.problem_entry import KnownProblem, Records, detail_is, in_range, less
-from parsers.details import OUT_OF_SEQUENCE
+from parsers.details import NO_POSITION, OUT_OF_SEQUENCE
 from parsers.schema import Kind
 
 _ELECTION = "collect controller.log and state-change.log around that time: they show how {leader} was elected"
@@ -152,6 +152,28 @@ CLIENTS: tuple[KnownProblem, ...] = (
             "check auto.offset.reset of the consumer: latest skips records that are still there",
             "collect log start and log end of {where} at that time",
         ),
+        leads=True,
+    ),
+    KnownProblem(
+        id="group-without-position",
+        title="Consumer group without a committed position",
+        severity=Severity.INFO,
+        kinds=(Kind.PROBLEM,),
+        when=detail_is(NO_POSITION),
+        states="a consumer group has no committed position in {where}, and begins where auto.offset.reset says",
+        records=Records.NOTHING_LOST,
+        means=(
+            "With latest it skips what was written meanwhile; with earliest it reads all again. The topic "
+            "keeps its records. Routine for a new group, or a new group.id. Otherwise its positions were removed. "
+            "Kafka does that after offsets.retention.minutes without a member (7 days, before 2.0 one day), or when "
+            "the topic is deleted. Or __consumer_offsets lost records."
+        ),
+        fetch=(
+            "find out whether the group had committed before, and when (its group.id in older logs)",
+            "check offsets.retention.minutes, and how long the group had no member",
+            "if many groups lack positions at once: collect the evidence of the partitions of __consumer_offsets",
+        ),
+        issues=("KIP-186 (2.0: positions are kept for 7 days)", "KIP-211 (2.1: while a group has members)"),
         leads=True,
     ),
     KnownProblem(

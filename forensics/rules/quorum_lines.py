@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 from forensics.rules.finding import Severity
-from forensics.rules.problem_entry import KnownProblem, Records, detail_is
+from forensics.rules.problem_entry import KnownProblem, Records, Row, detail_is, less
 from parsers.details import (
+    ID_IN_USE,
+    NOT_FORMATTED,
     QUORUM_CONTRADICTS,
     QUORUM_EVENT,
     QUORUM_FEATURE,
     QUORUM_KEY,
     QUORUM_LEFT,
+    QUORUM_OTHER_CLUSTER,
     QUORUM_RECORD,
     QUORUM_REFUSED,
     QUORUM_SNAPSHOT,
     QUORUM_TRUNCATION,
+    QUORUM_UNLED,
     QUORUM_VOTES,
+    QUORUM_WAITS,
 )
 from parsers.schema import Kind
 from parsers.takers.metadata_files import TOPIC
 
 _COPY = "copy the __cluster_metadata-0 directory of every controller before any of them is formatted, wiped or restored"
 _STATUS = "collect kafka-metadata-quorum describe --status and --replication, and quorum-state of every controller"
+
+
+def is_later_epoch(row: Row) -> bool:
+    """Return whether a node that knew no leader received a later epoch: a vote leaves the epoch as it is."""
+    return row["detail"] == QUORUM_UNLED and less("previous_epoch", "leader_epoch")(row)
+
 
 QUORUM: tuple[KnownProblem, ...] = (
     KnownProblem(
@@ -107,6 +118,50 @@ QUORUM: tuple[KnownProblem, ...] = (
             "look for *.checkpoint files in backups of __cluster_metadata-0",
         ),
         do_not=("format a controller before you know that a majority has the metadata log",),
+        always=True,
+    ),
+    KnownProblem(
+        id="quorum-of-another-cluster",
+        title="Metadata quorum of another cluster",
+        severity=Severity.ERROR,
+        kinds=(Kind.PROBLEM,),
+        when=detail_is(QUORUM_OTHER_CLUSTER),
+        states="{who} has another cluster id than a controller that it asked, and was refused",
+        records=Records.UNKNOWN,
+        means=(
+            "Each directory got its cluster id when it was formatted. Either {who} was formatted with another id, the "
+            "controllers were formatted again, or {who} has the address of another cluster. It cannot join the quorum. "
+            "If a majority of the controllers is new, the former topics, leaders and ISRs are in the old directories."
+        ),
+        fetch=(
+            "compare cluster.id in meta.properties of all nodes: that of the directories with your topics is right",
+            _COPY,
+            "check controller.quorum.voters, and where the cluster id comes from that the nodes are formatted with",
+        ),
+        do_not=("format the nodes again to make them fit: that removes what the old directories hold",),
+        issues=("KAFKA-12465 (the check, since 3.0)",),
+        always=True,
+    ),
+    KnownProblem(
+        id="storage-not-formatted",
+        title="Node does not start: its directory is not formatted",
+        severity=Severity.ERROR,
+        kinds=(Kind.PROBLEM,),
+        when=detail_is(NOT_FORMATTED),
+        states="{who} did not start: its directories have no meta.properties",
+        records=Records.UNKNOWN,
+        means=(
+            "The file is written when a directory is formatted, and stays there. For a new node that step is missing. "
+            "A node that ran before has another directory now: a volume is not mounted, is new, or was emptied, "
+            "log.dirs changed, or the directory was below /tmp."
+        ),
+        fetch=(
+            "if the node ran before: check log.dirs, metadata.log.dir and the mount, and look for the old directory",
+            "if its directory is gone: check that a majority of the controllers and the other replicas have theirs",
+            "format a new directory with the cluster id of the other nodes (cluster.id in their meta.properties)",
+        ),
+        do_not=("format a directory that has records or metadata: mount or restore meta.properties instead",),
+        issues=("KIP-631 (KRaft nodes are formatted before their first start)",),
         always=True,
     ),
     KnownProblem(
@@ -206,6 +261,68 @@ QUORUM: tuple[KnownProblem, ...] = (
             "check that a majority of the controllers runs, and that they reach each other at controller.quorum.voters",
             _STATUS,
         ),
+    ),
+    KnownProblem(
+        id="broker-id-in-use",
+        title="Broker id is in use",
+        severity=Severity.INFO,
+        kinds=(Kind.PROBLEM,),
+        when=detail_is(ID_IN_USE),
+        states="the controller refused {who}: another process is registered with its id",
+        records=Records.NOTHING_LOST,
+        means=(
+            "After a kill that is routine: the former process counts as running until its session ends "
+            "(broker.session.timeout.ms, 9 seconds), and the broker tries again. If it continues, two processes have "
+            "the same id."
+        ),
+        fetch=(
+            "check whether a later line says that {who} is registered",
+            "if none does: look for a second process or container with the node.id of {who}",
+        ),
+        issues=("KIP-631 (registration of brokers)",),
+        leads=True,
+    ),
+    KnownProblem(
+        id="quorum-epoch-without-leader",
+        title="Epoch of the metadata quorum without a leader",
+        severity=Severity.INFO,
+        kinds=(Kind.PROBLEM,),
+        when=is_later_epoch,
+        states=(
+            "{who} received epoch {leader_epoch} of the metadata quorum, and knew no leader of epoch {previous_epoch}"
+        ),
+        records=Records.NOTHING_LOST,
+        means=(
+            "Once, during an election, that is routine. If epochs rise again and again, no controller gets a majority: "
+            "topics, leaders and ISRs cannot change, and a partition whose leader fails stays without one."
+        ),
+        fetch=(
+            "check whether a later line names a leader of the quorum, and that a majority of the controllers runs",
+            "check that all controllers reach each other, and that their metadata logs end alike",
+            _STATUS,
+        ),
+        leads=True,
+        beside=("quorum-without-majority", "quorum-leadership-left"),
+    ),
+    KnownProblem(
+        id="quorum-not-reached",
+        title="Node waits for the metadata quorum",
+        severity=Severity.INFO,
+        kinds=(Kind.PROBLEM,),
+        when=detail_is(QUORUM_WAITS),
+        states="{who} does not know the high watermark of the metadata log yet, and waits for it",
+        records=Records.NOTHING_LOST,
+        means=(
+            "Some such lines are routine at each start. If they continue for minutes, the quorum has no leader, this "
+            "node does not reach it, or the node has no voters. It serves nothing meanwhile, and its records stay."
+        ),
+        fetch=(
+            "check that a majority of the controllers runs, and that this node reaches them",
+            "compare controller.quorum.voters, or controller.quorum.bootstrap.servers, and cluster.id of all nodes",
+            _STATUS,
+        ),
+        leads=True,
+        beside=("quorum-without-majority", "quorum-epoch-without-leader"),
     ),
     KnownProblem(
         id="quorum-votes-refused",

@@ -12,11 +12,16 @@ from parsers.details import (
     MAPPED_FILE,
     NOT_PAUSED,
     REMOTE_COPY,
+    REMOTE_READ,
     REMOTE_STATE,
     SEGMENT_NOT_RENAMED,
     SEGMENTS_MISSING,
     SENT_DAMAGED,
+    STRAY,
+    STRAY_TOPIC,
     SYSTEM_LIMITS,
+    TWO_DIRECTORIES,
+    ended_loading,
 )
 from parsers.schema import Kind
 
@@ -78,6 +83,108 @@ REPLICAS: tuple[KnownProblem, ...] = (
         ),
         do_not=("let {who} lead {where} before it has fetched them",),
         issues=("KAFKA-10101 (2.7: the epoch file is cleared too)",),
+        always=True,
+    ),
+    KnownProblem(
+        id="stray-topic",
+        title="Replica of a topic that the controllers do not know",
+        severity=Severity.WARNING,
+        kinds=(Kind.LOG_DELETED,),
+        when=detail_is(STRAY_TOPIC),
+        states="{who} has a replica of {where} up to offset {leo}, and no topic of the cluster has its topic id",
+        records=Records.UNKNOWN,
+        means=(
+            "If the topic was deleted while {who} was down, this is routine. If the controllers lost their metadata "
+            "or were formatted again, nearly all topics of {who} are in such lines, also __consumer_offsets. Then this "
+            "replica may be the only copy. Up to 3.6 a broker may delete it a minute later; since 3.7 it renames the "
+            "directory to -stray and keeps it."
+        ),
+        fetch=(
+            "if the topic was not deleted on purpose: stop all brokers, and copy {directory} of {who}",
+            "run kafka-topics --describe for {where}: another topic id shows that it was created again",
+            "copy the __cluster_metadata-0 directory of every controller, and collect their server.log",
+        ),
+        do_not=("delete -stray directories before the topic is complete elsewhere",),
+        issues=(
+            "KAFKA-15605 (since 3.6.1 and 3.7 brokers keep such directories)",
+            "KAFKA-14616 (topics created again while a broker was down; fixed in 3.7.1)",
+        ),
+        always=True,
+    ),
+    KnownProblem(
+        id="stray-replica",
+        title="Replica that is not assigned to its broker",
+        severity=Severity.INFO,
+        kinds=(Kind.LOG_DELETED,),
+        when=detail_is(STRAY),
+        states="{who} has a replica of {where} that the controllers did not assign to it, and sets it aside",
+        records=Records.UNKNOWN,
+        means=(
+            "Routine if the replica moved to other brokers, or its topic was deleted, while {who} was down. The "
+            "directory gets a name that ends in -stray, and the broker does not delete it (up to 3.6 it may)."
+        ),
+        fetch=(
+            "run kafka-topics --describe for {where}: are its replicas in the ISR, and is the topic id the same?",
+            "if the topic is missing there: copy {directory} of {who}, and see what happened to the controllers",
+        ),
+        do_not=("delete -stray directories before the partition is complete elsewhere",),
+        issues=("KAFKA-15605 (since 3.6.1 and 3.7 brokers keep such directories)",),
+        leads=True,
+        beside=("stray-topic",),
+    ),
+    KnownProblem(
+        id="logs-not-loaded",
+        title="Broker does not start: a log cannot be loaded",
+        severity=Severity.ERROR,
+        kinds=(Kind.STORAGE_ERROR,),
+        when=lambda row: ended_loading(row["detail"]),
+        states="{who} did not start, because it could not load its logs: {detail}",
+        records=Records.UNKNOWN,
+        means=(
+            "The exception names what does not fit: a segment, an index, a directory or its files. Other replicas of "
+            "the partition may have its records. The broker meets the same at each start."
+        ),
+        fetch=(
+            "collect the exception with its stack trace below the line, and the lines before it: they name the log",
+            "copy the directory of that log to another disk before you change anything in it",
+            "check which other replicas of that partition are in the ISR",
+        ),
+        do_not=("wipe the directory: its replicas may be the only copies",),
+        always=True,
+        part_of=(
+            "two-directories",
+            "foreign-directory",
+            "index-corrupt",
+            "offsets-go-back-in-log",
+            "corrupt-record",
+            "disk-full",
+            "io-error",
+            "system-limit",
+            "file-in-use",
+            "index-fault",
+            "checkpoint-damaged",
+        ),
+    ),
+    KnownProblem(
+        id="two-directories",
+        title="Broker does not start: two directories of one replica",
+        severity=Severity.ERROR,
+        kinds=(Kind.PROBLEM,),
+        when=detail_is(TWO_DIRECTORIES),
+        states="{who} has two directories of {where} in its log.dirs, and did not start",
+        records=Records.AT_STAKE,
+        means=(
+            "A move between directories ended halfway, or somebody copied a directory. Or a directory failed, its "
+            "replica was created again in another one, and then the first returned. The two need not have the same "
+            "records, and one may be older."
+        ),
+        fetch=(
+            "copy both directories, and compare them (forensics compare)",
+            "compare the longer one with the other replicas of {where}, before you keep one of the two",
+            "collect the lines about {where} since the last start, from all log directories",
+        ),
+        do_not=("delete one of them before both are copied: the shorter one may be the one in use",),
+        issues=("KIP-113 (1.1: moves between directories)",),
         always=True,
     ),
     KnownProblem(
@@ -316,6 +423,26 @@ REPLICAS: tuple[KnownProblem, ...] = (
             "check the ISR of {where}: the leader may have the only local copy",
             "check whether segments of {where} were deleted in remote storage",
         ),
+        always=True,
+    ),
+    KnownProblem(
+        id="remote-read-failed",
+        title="Records not read from remote storage",
+        severity=Severity.WARNING,
+        kinds=(Kind.PROBLEM,),
+        when=detail_is(REMOTE_READ),
+        states="{who} could not answer a consumer of {where} with records that are in remote storage alone",
+        records=Records.UNKNOWN,
+        means=(
+            "The store, or the way to it, failed; or segments were deleted there. Local copies of these records no "
+            "longer exist. Consumers of newer records are not concerned."
+        ),
+        fetch=(
+            "collect the exception below the line, and the log of the remote storage plugin",
+            "list the segments of {where} in the store: are any missing?",
+            "check whether it continues: a failure of the store passes, a deleted segment does not return",
+        ),
+        issues=("KIP-405 (3.6: tiered storage)",),
         always=True,
     ),
     KnownProblem(

@@ -137,6 +137,20 @@ ROUTINE: tuple[KnownProblem, ...] = (
         fetch=(NOTHING_TO_DO, "if the replica is not new: collect server.log from before the restart"),
     ),
     KnownProblem(
+        id="consumer-position-set",
+        title="Position of a consumer set by its application",
+        severity=Severity.INFO,
+        kinds=(Kind.CONSUMER_SET,),
+        states="the application set the position of a consumer of {where}",
+        records=Records.NOTHING_LOST,
+        means=(
+            "Routine. Kafka Connect, MirrorMaker 2 and Kafka Streams read topics of their own from the start at each "
+            "start. Other applications seek on purpose. The log of the topic is not concerned."
+        ),
+        fetch=("read the application's code or configuration if it should have begun at a committed position",),
+        beside=("consumer-behind-log-start", "fetch-out-of-range", "consumer-diverged", "group-without-position"),
+    ),
+    KnownProblem(
         id="replica-deleted",
         title="Replica deleted",
         severity=Severity.INFO,
@@ -145,6 +159,7 @@ ROUTINE: tuple[KnownProblem, ...] = (
         records=Records.UNKNOWN,
         means="Routine at the end of a reassignment or when a topic is deleted. The other replicas hold the records.",
         fetch=('check that the ISR had the new replicas before that ("Expanding ISR", kafka-topics --describe)',),
+        beside=("stray-topic", "stray-replica"),
     ),
     KnownProblem(
         id="directory-deleted",

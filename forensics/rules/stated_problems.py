@@ -257,7 +257,7 @@ def _with_reset(rows: pl.DataFrame, case: Case) -> pl.DataFrame:
     """Return rows in which a position out of range has the offset to which its consumer was reset next, as ``leo``."""
     place = ["source", "topic", "partition"]
     kinds = (Kind.CONSUMER_OUT_OF_RANGE, Kind.CONSUMER_RESET, Kind.CONSUMER_SET)
-    lines = case.observations.filter(pl.col("kind").is_in([one.value for one in kinds]))
+    lines = case.observations.filter(pl.col("kind").is_in([one.value for one in kinds]), pl.col("offset").is_not_null())
     if lines.is_empty():
         return rows
     after = (

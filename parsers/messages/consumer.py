@@ -6,6 +6,7 @@ the end of a log, that log was once longer.
 
 from __future__ import annotations
 
+from parsers.details import NO_POSITION
 from parsers.messages.catalogue import Example, Message, Variant
 from parsers.messages.patterns import FETCH_POSITION, ORDERS, TP
 from parsers.schema import Kind
@@ -360,10 +361,23 @@ MESSAGES: tuple[Message, ...] = (
     Message(
         id="CO-4",
         kind=Kind.CONSUMER_SET,
-        literal="Seeking to offset ",
+        literal=("Seeking to offset ", "Seeking to EARLIEST offset of ", "Seeking to LATEST offset of "),
         level="INFO",
         stock=True,
         variants=(
+            # To the start or the end, as Kafka Connect and MirrorMaker read topics of their own.
+            Variant(
+                since="2.4",
+                until=None,
+                regex=rf"^{_CONSUMER}Seeking to [A-Z]+ offset of partition {TP}",
+                source_ref="2.8.2 SubscriptionState:requestOffsetReset",
+                examples=(
+                    Example(
+                        "[Consumer clientId=c-1, groupId=g] Seeking to EARLIEST offset of partition orders-0", (ORDERS,)
+                    ),
+                    Example("Seeking to LATEST offset of partition orders-0", (ORDERS,)),
+                ),
+            ),
             Variant(
                 since="0.9",
                 until=None,
@@ -377,6 +391,58 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[Consumer clientId=c-1, groupId=g] Seeking to offset 50 for partition orders-0 with epoch 4",
                         ({**ORDERS, "offset": 50},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # A new group, or one whose positions were removed.
+    Message(
+        id="CO-5",
+        kind=Kind.PROBLEM,
+        literal=("Found no committed offset for partition ", "no previously committed offset available"),
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="2.3",
+                until=None,
+                regex=rf"^{_CONSUMER}Found no committed offset for partition {TP}",
+                source_ref="2.8.2 ConsumerCoordinator:1372, 3.6.2 ConsumerCoordinator",
+                fixed={"detail": NO_POSITION},
+                examples=(
+                    Example(
+                        "[Consumer clientId=c-1, groupId=g] Found no committed offset for partition orders-0",
+                        ({**ORDERS, "detail": NO_POSITION},),
+                    ),
+                ),
+            ),
+            Variant(
+                since="0.9",
+                until=None,
+                regex=(
+                    r"^(?:%[0-7]\|[0-9.]+\|OFFSET\|[^|]*\| |(?:[0-9.]+ )?RDKAFKA-[0-9]-OFFSET: ?[^: ]+: ?)?"
+                    r"(?:\[thrd:[^\]]*\]: )?(?P<topic>[a-zA-Z0-9._-]+) \[(?P<partition>[0-9]+)\]: offset reset "
+                    r"\(at offset .*?: no previously committed offset available"
+                ),
+                source_ref="librdkafka 0.9 and 2.3, rd_kafka_offset_reset",
+                fixed={"detail": NO_POSITION},
+                examples=(
+                    Example(
+                        "%7|1449648058.492|OFFSET|rdkafka#consumer-1| [thrd:main]: orders [0]: offset reset (at offset "
+                        "INVALID) to END: no previously committed offset available: Local: No offset stored",
+                        ({**ORDERS, "detail": NO_POSITION},),
+                    ),
+                    Example(
+                        "%7|1713771122.301|OFFSET|rdkafka#consumer-1| [thrd:main]: orders [0]: offset reset (at offset "
+                        "INVALID (leader epoch -1), broker 2) to offset BEGINNING (leader epoch -1): no previously "
+                        "committed offset available: Local: No offset stored",
+                        ({**ORDERS, "detail": NO_POSITION},),
+                    ),
+                    Example(
+                        "RDKAFKA-7-OFFSET:rdkafka#consumer-0:orders [0]: offset reset (at offset ERROR) to END: no "
+                        "previously committed offset available: Local: No offset stored",
+                        ({**ORDERS, "detail": NO_POSITION},),
                     ),
                 ),
             ),

@@ -1,8 +1,8 @@
-"""``kafka.log.LogManager``: directories that fail, and logs that move from one to another."""
+"""Directories of logs: those that fail or do not let a broker start, and logs that move from one to another."""
 
 from __future__ import annotations
 
-from parsers.details import ALL_DIRS_FAILED, MOVED
+from parsers.details import ALL_DIRS_FAILED, MOVED, NOT_FORMATTED, TWO_DIRECTORIES
 from parsers.messages.catalogue import Each, Example, Message, Variant
 from parsers.messages.patterns import LISTED, LOG, ORDERS, REPLICA_MANAGER, TP
 from parsers.schema import Kind
@@ -10,6 +10,8 @@ from parsers.schema import Kind
 _RUNNING = LOG.replace("{hw}", "(?P<hw>[0-9]+)")
 _LISTED = Each(rf"(?:Partitions |,){TP}")
 _TO_THE_END = r"(?P<log_dir>.+)"
+_UNFORMATTED: dict[str, int | str | None] = {"detail": NOT_FORMATTED}
+_TWICE: dict[str, int | str | None] = {"detail": TWO_DIRECTORIES, **ORDERS}
 
 MESSAGES: tuple[Message, ...] = (
     Message(
@@ -227,6 +229,79 @@ MESSAGES: tuple[Message, ...] = (
                         "The current replica is successfully replaced with the future replica for orders-0",
                         (ORDERS,),
                         "real",
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # KRaft: the directory was never formatted, or another one is mounted there.
+    Message(
+        id="M-17",
+        kind=Kind.PROBLEM,
+        literal=("No readable meta.properties files found", "No `meta.properties` found in "),
+        level="ERROR",
+        stock=True,
+        thrown=True,
+        variants=(
+            Variant(
+                since="3.7",
+                until=None,
+                regex=r"^No readable meta\.properties files found",
+                source_ref="3.9.1 MetaPropertiesEnsemble:verify",
+                fixed={"detail": NOT_FORMATTED},
+                examples=(Example("No readable meta.properties files found.", (_UNFORMATTED,)),),
+            ),
+            Variant(
+                since="2.8",
+                until="3.6",
+                regex=r"^No `meta\.properties` found in (?P<log_dir>.+?) \(have you run",
+                source_ref="3.6.2 BrokerMetadataCheckpoint",
+                fixed={"detail": NOT_FORMATTED},
+                examples=(
+                    Example(
+                        "No `meta.properties` found in /data (have you run `kafka-storage.sh` to format the "
+                        "directory?)",
+                        ({**_UNFORMATTED, "log_dir": "/data"},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    Message(
+        id="M-18",
+        kind=Kind.PROBLEM,
+        literal="Duplicate log directories f",
+        level="ERROR",
+        stock=True,
+        thrown=True,
+        variants=(
+            Variant(
+                since="1.1",
+                until=None,
+                regex=rf"^Duplicate log directories for {TP} are found in both ",
+                source_ref="2.4.1 LogManager:loadLog, 4.1.1 LogManager",
+                fixed={"detail": TWO_DIRECTORIES},
+                examples=(
+                    Example(
+                        "Duplicate log directories for orders-0 are found in both /data1/orders-0 and /data2/orders-0. "
+                        "It is likely because log directory failure happened while broker was replacing current "
+                        "replica with future replica.",
+                        (_TWICE,),
+                    ),
+                ),
+            ),
+            Variant(
+                since="0.8",
+                until=None,
+                regex=rf"^Duplicate log directories found: [^,]*[/\\]{TP}(?:\.[0-9a-f]{{32}}-future)?, ",
+                source_ref="0.10.2.2 LogManager:loadLogs, 2.4.1 LogManager:loadLog",
+                fixed={"detail": TWO_DIRECTORIES},
+                examples=(
+                    Example("Duplicate log directories found: /data1/orders-0, /data2/orders-0!", (_TWICE,)),
+                    Example(
+                        "Duplicate log directories found: /data1/orders-0.c7d1fa9df20c45be9acd4c915f764f90-future, "
+                        "/data2/orders-0.3e6562b5baf34ee9b5a3cba2bb0a3d5b-future",
+                        (_TWICE,),
                     ),
                 ),
             ),

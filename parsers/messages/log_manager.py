@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from parsers.details import STRAY, STRAY_TOPIC
 from parsers.messages.catalogue import Each, Example, Message, Says, Variant
 from parsers.messages.patterns import LOG, NAME, ORDERS, TP
 from parsers.schema import Kind
@@ -10,6 +11,13 @@ _LOADED = LOG.replace("{hw}", "-?[0-9]+")
 _DIRECTORY = r"(?P<log_dir>.+?)"
 _TO_THE_END = r"(?P<log_dir>.+)"
 _MARKED = r".*\.[0-9a-f]{32}-"
+_STRAY = (
+    "Log(dir=/data/orders-0, topicId=gVALHyhWRNOLVG3R7J71Bg, topic=orders, partition=0, highWatermark=0, "
+    "lastStableOffset=0, logStartOffset=0, logEndOffset=50)"
+)
+_STRAY_LOG: dict[str, int | str | None] = {
+    "log_dir": "/data", "topic_id": "gVALHyhWRNOLVG3R7J71Bg", **ORDERS, "log_start": 0, "leo": 50,
+}  # fmt: skip
 
 MESSAGES: tuple[Message, ...] = (
     Message(
@@ -449,6 +457,8 @@ MESSAGES: tuple[Message, ...] = (
             " is marked as stray and renamed to ",
             "Found stray log dir Log(dir=",
             " marked stray and renamed to ",
+            "Loaded stray log: ",
+            ", treat it as a stray log",
         ),
         level="WARN",
         stock=True,
@@ -458,12 +468,12 @@ MESSAGES: tuple[Message, ...] = (
                 until=None,
                 regex=rf"^Log for partition {TP} is marked as stray and renamed to (?P<log_dir>.*)[/\\][^/\\]+",
                 source_ref="3.6.2 LogManager:1200",
-                fixed={"detail": "stray"},
+                fixed={"detail": STRAY},
                 examples=(
                     Example(
                         "Log for partition orders-0 is marked as stray and renamed to "
                         "/data/orders-0.c7d1fa9df20c45be9acd4c915f764f90-stray",
-                        ({**ORDERS, "log_dir": "/data", "detail": "stray"},),
+                        ({**ORDERS, "log_dir": "/data", "detail": STRAY},),
                     ),
                 ),
             ),
@@ -472,12 +482,30 @@ MESSAGES: tuple[Message, ...] = (
                 until=None,
                 regex=rf"^Log in .*?[/\\]{TP} marked stray and renamed to (?P<log_dir>.*)[/\\][^/\\]+",
                 source_ref="3.7.1 LogManager:365",
-                fixed={"detail": "stray"},
+                fixed={"detail": STRAY},
                 examples=(
                     Example(
                         "Log in /data/orders-0 marked stray and renamed to "
                         "/data/orders-0.c7d1fa9df20c45be9acd4c915f764f90-stray",
-                        ({**ORDERS, "log_dir": "/data", "detail": "stray"},),
+                        ({**ORDERS, "log_dir": "/data", "detail": STRAY},),
+                    ),
+                ),
+            ),
+            Variant(
+                since="3.0",
+                until=None,
+                regex=rf"^Found stray log dir {_LOADED}: the topic(?:Id [A-Za-z0-9_-]+)? does not exist in ",
+                source_ref="3.3.2 BrokerMetadataPublisher, 3.6.2 LogManager:1482",
+                fixed={"detail": STRAY_TOPIC},
+                examples=(
+                    Example(
+                        f"Found stray log dir {_STRAY}: the topic does not exist in the new metadata image",
+                        ({**_STRAY_LOG, "detail": STRAY_TOPIC},),
+                    ),
+                    Example(
+                        f"Found stray log dir {_STRAY}: the topicId gVALHyhWRNOLVG3R7J71Bg does not exist in the "
+                        "metadata image",
+                        ({**_STRAY_LOG, "detail": STRAY_TOPIC},),
                     ),
                 ),
             ),
@@ -486,24 +514,39 @@ MESSAGES: tuple[Message, ...] = (
                 until=None,
                 regex=rf"^Found stray log dir {_LOADED}: ",
                 source_ref="3.6.2 LogManager:1482",
-                fixed={"detail": "stray"},
+                fixed={"detail": STRAY},
                 examples=(
                     Example(
-                        "Found stray log dir Log(dir=/data/orders-0, topicId=gVALHyhWRNOLVG3R7J71Bg, topic=orders, "
-                        "partition=0, highWatermark=0, lastStableOffset=0, logStartOffset=0, logEndOffset=50): the "
-                        "topic does not exist in the new metadata image",
-                        (
-                            {
-                                "log_dir": "/data",
-                                "topic_id": "gVALHyhWRNOLVG3R7J71Bg",
-                                **ORDERS,
-                                "log_start": 0,
-                                "leo": 50,
-                                "detail": "stray",
-                            },
-                        ),
+                        f"Found stray log dir {_STRAY}: the current replica assignment [1, 2] does not contain the "
+                        "local brokerId 3.",
+                        ({**_STRAY_LOG, "detail": STRAY},),
                     ),
                 ),
+            ),
+            # KAFKA-16814: its partition.metadata is missing.
+            Variant(
+                since="3.7",
+                until=None,
+                regex=rf"^The topicId does not exist in {_LOADED}, treat it as a stray log",
+                source_ref="4.0.0 LogManager:isStrayKraftReplica",
+                fixed={"detail": STRAY},
+                examples=(
+                    Example(
+                        "The topicId does not exist in Log(dir=/data/orders-0, topic=orders, partition=0, "
+                        "highWatermark=0, lastStableOffset=0, logStartOffset=0, logEndOffset=0), treat it as a stray "
+                        "log",
+                        ({"log_dir": "/data", **ORDERS, "log_start": 0, "leo": 0, "detail": STRAY},),
+                    ),
+                ),
+            ),
+            # Set aside at an earlier start.
+            Variant(
+                since="3.6",
+                until=None,
+                regex=r"^Loaded stray log: ",
+                source_ref="3.6.2 LogManager, 4.1.1 LogManager",
+                own_row=False,
+                examples=(Example("Loaded stray log: /data/orders-0.c7d1fa9df20c45be9acd4c915f764f90-stray", ()),),
             ),
         ),
     ),

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from parsers.details import (
+    ID_IN_USE,
     QUORUM_CONTRADICTS,
     QUORUM_EVENT,
     QUORUM_FEATURE,
     QUORUM_KEY,
     QUORUM_LEFT,
+    QUORUM_OTHER_CLUSTER,
     QUORUM_RECORD,
     QUORUM_REFUSED,
     QUORUM_SNAPSHOT,
     QUORUM_TRUNCATION,
+    QUORUM_UNLED,
     QUORUM_VOTES,
+    QUORUM_WAITS,
 )
 from parsers.messages.catalogue import Example, Message, Variant
 from parsers.messages.patterns import QUORUM_CONTROLLER, RAFT
@@ -25,6 +29,10 @@ _RECORD: dict[str, int | str | None] = {**_METADATA, "detail": QUORUM_RECORD}
 _LEFT = {**_METADATA, "detail": QUORUM_LEFT}
 _EVENT = {**_METADATA, "detail": QUORUM_EVENT}
 _VOTES = {**_METADATA, "detail": QUORUM_VOTES}
+_UNLED = {**_METADATA, "detail": QUORUM_UNLED}
+_WAITS = {**_METADATA, "detail": QUORUM_WAITS}
+_OTHER_CLUSTER = {**_METADATA, "detail": QUORUM_OTHER_CLUSTER}
+_LIFECYCLE = r"\[BrokerLifecycleManager id=(?P<witness>[0-9]+)[^\]]*\] Unable to register broker [0-9]+ because the "
 _FEATURE: dict[str, int | str | None] = {"detail": QUORUM_FEATURE}
 _SNAPSHOT: dict[str, int | str | None] = {**_METADATA, "detail": QUORUM_SNAPSHOT}
 _REFUSED = {**_METADATA, "detail": QUORUM_REFUSED}
@@ -203,6 +211,32 @@ MESSAGES: tuple[Message, ...] = (
                         "electionTimeoutMs=1863) from CandidateState(localId=100, epoch=6, retries=2, voteStates={}, "
                         "highWatermark=Optional.empty, electionTimeoutMs=1701)",
                         ({**_VOTES, "witness": 100, "leader_epoch": 7},),
+                    ),
+                ),
+            ),
+            # It knows no leader of either epoch, and did not vote in the first.
+            Variant(
+                since="2.7",
+                until=None,
+                regex=(
+                    rf"^{RAFT}Completed transition to Unattached(?:State)?\(epoch=(?P<leader_epoch>[0-9]+), .*? from "
+                    r"Unattached(?:State)?\(epoch=(?P<previous_epoch>[0-9]+), (?:leaderId=OptionalInt\.empty|vot)"
+                ),
+                source_ref="3.6.2 UnattachedState:toString, 4.1.1 UnattachedState:toString",
+                fixed=_UNLED,
+                examples=(
+                    Example(
+                        "[RaftManager id=1] Completed transition to Unattached(epoch=8, voters=[1, 2, 3], "
+                        "electionTimeoutMs=1109) from Unattached(epoch=7, voters=[1, 2, 3], electionTimeoutMs=1348)",
+                        ({**_UNLED, "witness": 1, "leader_epoch": 8, "previous_epoch": 7},),
+                    ),
+                    Example(
+                        "[RaftManager id=1] Completed transition to UnattachedState(epoch=8, "
+                        "leaderId=OptionalInt.empty, votedKey=Optional.empty, voters=[1, 2, 3], "
+                        "electionTimeoutMs=1893, highWatermark=Optional.empty) from UnattachedState(epoch=7, "
+                        "leaderId=OptionalInt.empty, votedKey=Optional.empty, voters=[1, 2, 3], "
+                        "electionTimeoutMs=1601, highWatermark=Optional.empty)",
+                        ({**_UNLED, "witness": 1, "leader_epoch": 8, "previous_epoch": 7},),
                     ),
                 ),
             ),
@@ -519,6 +553,105 @@ MESSAGES: tuple[Message, ...] = (
                         "finalized version 21 of metadata.version. The broker wants a version between 1 and 14, "
                         "inclusive.",
                         ({**_FEATURE, "witness": 100},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # KAFKA-12465: a node that was formatted with another cluster id.
+    Message(
+        id="Q-30",
+        kind=Kind.PROBLEM,
+        literal=("Unexpected error INCONSISTENT_CLUSTER_ID in ", "controller returned error INCONSISTENT_CLUSTER_ID"),
+        level="ERROR",
+        stock=True,
+        variants=(
+            Variant(
+                since="3.0",
+                until=None,
+                regex=rf"^{RAFT}Unexpected error INCONSISTENT_CLUSTER_ID in [A-Z0-9_]+ response",
+                source_ref="3.6.2 KafkaRaftClient:handleUnexpectedError",
+                fixed=_OTHER_CLUSTER,
+                examples=(
+                    Example(
+                        "[RaftManager id=2] Unexpected error INCONSISTENT_CLUSTER_ID in FETCH response: "
+                        "InboundResponse(correlationId=7, data=FetchResponseData(throttleTimeMs=0, errorCode=104, "
+                        "sessionId=0, responses=[]), source=k1:9093 (id: 1 rack: null))",
+                        ({**_OTHER_CLUSTER, "witness": 2},),
+                    ),
+                    Example(
+                        "[RaftManager nodeId=2] Unexpected error INCONSISTENT_CLUSTER_ID in VOTE response: "
+                        "InboundResponse(correlationId=7, data=VoteResponseData(errorCode=104, topics=[]), sourceId=1)",
+                        ({**_OTHER_CLUSTER, "witness": 2},),
+                    ),
+                ),
+            ),
+            Variant(
+                since="3.0",
+                until=None,
+                regex=rf"^{_LIFECYCLE}controller returned error INCONSISTENT_CLUSTER_ID",
+                source_ref="3.6.2 BrokerLifecycleManager",
+                fixed=_OTHER_CLUSTER,
+                examples=(
+                    Example(
+                        "[BrokerLifecycleManager id=2] Unable to register broker 2 because the controller returned "
+                        "error INCONSISTENT_CLUSTER_ID",
+                        ({**_OTHER_CLUSTER, "witness": 2},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    Message(
+        id="Q-31",
+        kind=Kind.PROBLEM,
+        literal="controller returned error DUPLICATE_BROKER_REGISTRATION",
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="2.8",
+                until=None,
+                regex=rf"^{_LIFECYCLE}controller returned error DUPLICATE_BROKER_REGISTRATION",
+                source_ref="3.6.2 BrokerLifecycleManager",
+                fixed={"detail": ID_IN_USE},
+                examples=(
+                    Example(
+                        "[BrokerLifecycleManager id=2] Unable to register broker 2 because the controller returned "
+                        "error DUPLICATE_BROKER_REGISTRATION",
+                        ({"detail": ID_IN_USE, "witness": 2},),
+                    ),
+                    Example(
+                        "[BrokerLifecycleManager id=2 isZkBroker=true] Unable to register broker 2 because the "
+                        "controller returned error DUPLICATE_BROKER_REGISTRATION",
+                        ({"detail": ID_IN_USE, "witness": 2},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # Ten times a second, until a leader of the quorum states its high watermark.
+    Message(
+        id="Q-32",
+        kind=Kind.PROBLEM,
+        literal="because we still don't know the high water mark yet",
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="3.4",
+                until=None,
+                regex=(
+                    r"^\[MetadataLoader (?:nodeId|id)=(?P<witness>[0-9]+)\] [A-Za-z]+: ?[a-z ]*still catching up "
+                    r"because we still don't know the high water mark"
+                ),
+                source_ref="3.6.2 MetadataLoader:stillNeedToCatchUp",
+                fixed=_WAITS,
+                examples=(
+                    Example(
+                        "[MetadataLoader id=1] initializeNewPublishers: the loader is still catching up because we "
+                        "still don't know the high water mark yet.",
+                        ({**_WAITS, "witness": 1},),
                     ),
                 ),
             ),

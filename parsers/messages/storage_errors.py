@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parsers.details import REMOTE_COPY
+from parsers.details import LOADING, REMOTE_COPY, REMOTE_READ
 from parsers.messages.catalogue import Each, Example, Message, Variant
 from parsers.messages.patterns import ORDERS, REPLICA_MANAGER, TP
 from parsers.schema import Kind
@@ -319,20 +319,41 @@ MESSAGES: tuple[Message, ...] = (
     Message(
         id="W-03",
         kind=Kind.STORAGE_ERROR,
-        literal=(" threads during LogManager shutdown: ", " threads during logs loading: java."),
+        literal=(" threads during LogManager shutdown: ", f" threads during {LOADING}"),
         level="ERROR",
         stock=True,
         variants=(
+            # The line of the directory that fails names the cause.
+            Variant(
+                since="1.0",
+                until=None,
+                regex=(
+                    rf"^There was an error in one of the threads during {LOADING}org\.apache\.kafka\.common\.errors\."
+                    r"KafkaStorageException: "
+                ),
+                source_ref="2.8.2 LogManager:loadLogs",
+                own_row=False,
+                examples=(
+                    Example(
+                        "There was an error in one of the threads during logs loading: "
+                        "org.apache.kafka.common.errors.KafkaStorageException: Error while reading checkpoint file "
+                        "/srv/kafka/broker-2/data/orders-0/leader-epoch-checkpoint",
+                        (),
+                        "real",
+                    ),
+                ),
+            ),
             Variant(
                 since="0.8",
                 until=None,
                 regex=(
-                    r"^There was an error in one of the threads during (?:LogManager shutdown: |logs loading: java\.)"
+                    rf"^There was an error in one of the threads during (?:LogManager shutdown: |{LOADING}"
+                    r"(?:[A-Za-z_][A-Za-z0-9_]*\.)+[A-Z])"
                 ),
                 source_ref="0.8.2.2 LogManager:164, LogManager:251, 2.2.2 LogManager:378, LogManager:482",
                 each=(
                     Each(r"(?P<detail>LogManager shutdown: .*)", Kind.LOGS_NOT_CLOSED),
-                    Each(r"(?P<detail>logs loading: .*)"),
+                    Each(rf"(?P<detail>{LOADING}.*)"),
                 ),
                 own_row=False,
                 examples=(
@@ -352,6 +373,11 @@ MESSAGES: tuple[Message, ...] = (
                         "There was an error in one of the threads during logs loading: "
                         "java.lang.IllegalArgumentException: inconsistent range",
                         ({"detail": "logs loading: java.lang.IllegalArgumentException: inconsistent range"},),
+                    ),
+                    Example(
+                        "There was an error in one of the threads during logs loading: kafka.common.KafkaException: "
+                        "Mismatch",
+                        ({"detail": "logs loading: kafka.common.KafkaException: Mismatch"},),
                     ),
                 ),
             ),
@@ -470,6 +496,37 @@ MESSAGES: tuple[Message, ...] = (
                         "[RemoteLogManager=1 partition=eQsSREvITgOLN7uKjScwFw:orders-0] Error occurred while copying "
                         "log segments of partition: eQsSREvITgOLN7uKjScwFw:orders-0",
                         ({**ORDERS, "topic_id": "eQsSREvITgOLN7uKjScwFw", "witness": 1, "detail": REMOTE_COPY},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # What a consumer reads: its fetch gets the error.
+    Message(
+        id="U-09c",
+        kind=Kind.PROBLEM,
+        literal="Error occurred while reading the remote data for ",
+        level="ERROR",
+        stock=True,
+        variants=(
+            Variant(
+                since="3.6",
+                until=None,
+                regex=(
+                    r"^(?:\[[^\]]*\] ?)?Error occurred while reading the remote data for "
+                    rf"(?:(?P<topic_id>[A-Za-z0-9_-]{{22}}):)?{TP}"
+                ),
+                source_ref="3.6.2 RemoteLogReader, 4.1.1 RemoteLogReader",
+                fixed={"detail": REMOTE_READ},
+                examples=(
+                    Example(
+                        "Error occurred while reading the remote data for orders-0",
+                        ({**ORDERS, "detail": REMOTE_READ},),
+                    ),
+                    Example(
+                        "[remote-log-reader-4]Error occurred while reading the remote data for "
+                        "eQsSREvITgOLN7uKjScwFw:orders-0",
+                        ({**ORDERS, "topic_id": "eQsSREvITgOLN7uKjScwFw", "detail": REMOTE_READ},),
                     ),
                 ),
             ),

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from parsers.details import RENAME_FAILED, SENT_DAMAGED, UNNAMED_ERROR
+from parsers.details import LOADING, RENAME_FAILED, SENT_DAMAGED, UNNAMED_ERROR
 from parsers.filled import filled
 from parsers.messages import MESSAGES
 from parsers.messages.catalogue import Message, Variant
@@ -446,7 +446,8 @@ def _strays(others: pl.DataFrame, frame: Frame) -> pl.DataFrame:
     )
 
 
-_EXCEPTION = r"^\s*(?:Caused by: |Suppressed: )?(?:[A-Za-z_][A-Za-z0-9_]*\.)+[A-Za-z_][A-Za-z0-9_$]*: "
+_EXCEPTION_CLASS = r"(?:[A-Za-z_][A-Za-z0-9_]*\.)+[A-Za-z_][A-Za-z0-9_$]*"
+_EXCEPTION = rf"^\s*(?:Caused by: |Suppressed: )?{_EXCEPTION_CLASS}: "
 _CLASS = r"(?:java|sun)\.(?:[a-z][a-z0-9_]*\.)+[A-Z][A-Za-z0-9_$]*Exception"
 
 
@@ -466,9 +467,8 @@ def _thrown(heads: pl.DataFrame, others: pl.DataFrame, frame: Frame) -> pl.DataF
     text = pl.col("text")
     found = others.select("line", "text").filter(text.str.contains_any(literals))
     found = found.filter(text.str.contains(_EXCEPTION)).with_columns(text.str.replace(_EXCEPTION, "").alias("message"))
-    found = pl.concat([found, _causes_inside(heads), _causes_inside(others, "Caused by")]).sort(
-        "line", maintain_order=True
-    )
+    inside = [_causes_inside(heads), _causes_inside(others, "Caused by"), _of_loading(heads)]
+    found = pl.concat([found, *inside]).sort("line", maintain_order=True)
     found = found.with_columns(
         pl.col("message").str.extract_many(literals, overlapping=True).list.unique(maintain_order=True).alias("literal")
     ).select("line", "text", "literal", "message")
@@ -498,6 +498,18 @@ def _causes_inside(lines: pl.DataFrame, behind: str = "") -> pl.DataFrame:
     found = lines.select("line", "text").filter(text.str.contains(f"{behind}: java" if behind else "Exception: "))
     found = found.filter(text.str.contains_any(_causes()))
     inside = text.str.extract(rf"^.*\S.*?[ :()]{_CLASS}: (.*)$")
+    return found.with_columns(inside.alias("message")).drop_nulls("message")
+
+
+def _of_loading(heads: pl.DataFrame) -> pl.DataFrame:
+    """Return events that name the exception by which loading the logs ended (LogManager.loadLogs).
+
+    It ends the start of the broker. Those in the words of the operating system are found by :func:`_causes_inside`.
+    """
+    text = pl.col("text")
+    found = heads.select("line", "text").filter(text.str.contains(f" threads during {LOADING}", literal=True))
+    found = found.filter(text.str.contains_any(_table(thrown=True)[0]), ~text.str.contains_any(_causes()))
+    inside = text.str.extract(rf" threads during {LOADING}{_EXCEPTION_CLASS}: (.*)$")
     return found.with_columns(inside.alias("message")).drop_nulls("message")
 
 

@@ -78,7 +78,74 @@ def _created(message: str) -> str:
     )
 
 
+def _unattached(epoch: int, leader: str = "OptionalInt.empty") -> str:
+    return f"UnattachedState(epoch={epoch}, leaderId={leader}, votedKey=Optional.empty, voters=[1, 2], highWatermark=1)"
+
+
+def _registered(error: str) -> str:
+    return event(
+        f"[BrokerLifecycleManager id=3] Unable to register broker 3 because the controller returned error {error}",
+        "kafka.server.BrokerLifecycleManager",
+    )
+
+
+def _waits(reason: str) -> str:
+    return event(
+        f"[MetadataLoader id=3] initializeNewPublishers: the loader is still catching up because {reason}",
+        "org.apache.kafka.image.loader.MetadataLoader",
+    )
+
+
+_EXITS = event("Exiting Kafka due to fatal exception", "kafka.Kafka$", "ERROR")
+
 SHOWN: dict[str, Shown] = {
+    "quorum-of-another-cluster": Shown(
+        [
+            event(
+                "[RaftManager id=3] Unexpected error INCONSISTENT_CLUSTER_ID in FETCH response: InboundResponse("
+                "correlationId=7, data=FetchResponseData(errorCode=104), source=k1:9093 (id: 1 rack: null))",
+                "org.apache.kafka.raft.KafkaRaftClient",
+                "ERROR",
+            )
+        ],
+        [_registered("DUPLICATE_BROKER_REGISTRATION")],
+        broker=3,
+        name="__cluster_metadata-0",
+    ),
+    "storage-not-formatted": Shown(
+        [_EXITS, "java.lang.RuntimeException: No readable meta.properties files found."],
+        [LOADED, _EXITS, "java.lang.RuntimeException: Found multiple nodes"],
+        name=None,
+    ),
+    "broker-id-in-use": Shown(
+        [_registered("DUPLICATE_BROKER_REGISTRATION")],
+        [_registered("INCONSISTENT_CLUSTER_ID")],
+        broker=3,
+        name=None,
+    ),
+    "quorum-epoch-without-leader": Shown(
+        [_raft(f"{_unattached(8)} from {_unattached(7)}")],
+        [
+            _raft(f"{_unattached(8)} from {_unattached(8)}"),
+            _raft(f"{_unattached(8)} from {_unattached(7, 'OptionalInt[2]')}"),
+        ],
+        broker=1,
+        name="__cluster_metadata-0",
+    ),
+    "quorum-not-reached": Shown(
+        [_waits("we still don't know the high water mark yet.")],
+        [_waits("we have loaded up to offset 130, but the high water mark is 151")],
+        broker=3,
+        name="__cluster_metadata-0",
+    ),
+    "consumer-position-set": Shown(
+        [event("[Consumer clientId=c, groupId=g] Seeking to LATEST offset of partition sales-7", _FETCHER)],
+        [_RESET],
+    ),
+    "group-without-position": Shown(
+        [event("[Consumer clientId=c, groupId=g] Found no committed offset for partition sales-7", _FETCHER)],
+        [event("[Consumer clientId=c, groupId=g] Seeking to EARLIEST offset of partition sales-7", _FETCHER)],
+    ),
     "segment-not-renamed": Shown(
         [f"kafka.common.KafkaStorageException: {_NOT_RENAMED}"],
         [event(f"[Log partition=sales-7, dir={STORED}] Deleting segment 42", "kafka.log.Log")],

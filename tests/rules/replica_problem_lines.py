@@ -48,7 +48,67 @@ _RESET_TO_START = event(
     level="ERROR",
 )
 
+_UNKNOWN_TOPIC = "the topicId Rh8JkKq4RPy1v6cF2f9x0A does not exist in the metadata image"
+_ELSEWHERE = "the current replica assignment [3, 4] does not contain the local brokerId 2."
+_SET_ASIDE = event(
+    f"Log in {STORED}/sales-7 marked stray and renamed to {STORED}/sales-7.0c1d2e3f4a5b6c7d8e9f0a1b2c3d4e5f-stray",
+    "kafka.log.LogManager",
+    "WARN",
+)
+
+
+def _stray(reason: str) -> str:
+    log = (
+        f"Log(dir={STORED}/sales-7, topicId=Rh8JkKq4RPy1v6cF2f9x0A, topic=sales, partition=7, highWatermark=0, "
+        "lastStableOffset=0, logStartOffset=0, logEndOffset=151)"
+    )
+    return event(f"Found stray log dir {log}: {reason}", "kafka.log.LogManager$")
+
+
+def _twice(other: str) -> str:
+    return (
+        "java.lang.IllegalStateException: Duplicate log directories for sales-7 are found in both "
+        f"/disk1/sales-7 and {other}. It is likely because log directory failure happened while broker was replacing "
+        "current replica with future replica."
+    )
+
+
+_LOADING = event("Error while loading log dir /disk1", "kafka.log.LogManager", "ERROR")
+
+
+def _not_loaded(exception: str) -> str:
+    return event(
+        f"There was an error in one of the threads during logs loading: {exception}", "kafka.log.LogManager", "ERROR"
+    )
+
+
 SHOWN: dict[str, Shown] = {
+    "logs-not-loaded": Shown(
+        [_not_loaded("kafka.common.KafkaException: anything")],
+        [
+            _not_loaded(
+                f"kafka.common.InvalidOffsetException: Attempt to append an offset (130) to position 28 no larger than "
+                f"the last offset appended (151) to {STORED}/sales-7/00000000000000000100.index."
+            )
+        ],
+        name=None,
+    ),
+    "two-directories": Shown(
+        [_LOADING, _twice("/disk2/sales-7")],
+        [_LOADING, "java.lang.IllegalStateException: Found directory /disk1/sales"],
+    ),
+    "remote-read-failed": Shown(
+        [
+            event(
+                "[remote-log-reader-2]Error occurred while reading the remote data for sales-7",
+                "kafka.log.remote.RemoteLogReader",
+                "ERROR",
+            )
+        ],
+        [_remote("Error occurred while copying log segments of partition: Rh8JkKq4RPy1v6cF2f9x0A:sales-7")],
+    ),
+    "stray-topic": Shown([_stray(_UNKNOWN_TOPIC)], [_stray(_ELSEWHERE), _SET_ASIDE]),
+    "stray-replica": Shown([_stray(_ELSEWHERE)], [_stray(_UNKNOWN_TOPIC), _SET_ASIDE]),
     "truncation-and-lower-high-watermark": Shown(
         [event(f"[Log partition=sales-7, dir={STORED}] Truncating to offset 130", "kafka.log.Log"), FELL],
         [event(f"[Log partition=sales-7, dir={STORED}] Truncating to offset 151", "kafka.log.Log"), FELL],
