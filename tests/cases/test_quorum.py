@@ -2,8 +2,8 @@
 
 ``quorumwiped-3.9.1``: two controllers lose their disks while the third lags, which then leads without what they had
 committed. ``quorumrestored-3.9.1``: two are put back from older copies. ``quorumforked-3.9.1``: two are formatted again
-while the third is down, which comes back and truncates all. ``quorumrolled-3.9.1`` (controllers 100 to 102, brokers 1 to
-3): the same, and brokers had been restarted before, so that their second processes alone state what was committed.
+while the third is down, which comes back and truncates all. ``quorumrolled-3.9.1`` (controllers 100 to 102, brokers 1
+to 3): the same, and brokers had been restarted before, so that their second processes alone state what was committed.
 Healthy: ``quorumonewiped-3.9.1``, the disk of one controller is replaced while the others run; ``quorumtail-3.9.1``, a
 leader that had appended alone returns and truncates that.
 """
