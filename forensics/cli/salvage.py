@@ -25,8 +25,7 @@ from forensics.salvage.asked import Lost
 from forensics.salvage.copies import Holding, copies
 from parsers.formats.log_directory import DELETED_SEGMENT
 
-_MOST = 2**63 - 1  # offsets are a Java long
-_RANGE = re.compile(r"([0-9]{1,19})\.\.([0-9]{1,19})")
+_RANGE = re.compile(r"([0-9]{1,19})\.\.([0-9]{1,19})?")
 
 
 def _partition(_context: click.Context, _parameter: click.Parameter, value: str) -> tuple[str, int]:
@@ -41,10 +40,12 @@ def _ranges(_context: click.Context, _parameter: click.Parameter, values: tuple[
     for value in values:
         found = _RANGE.fullmatch(value)
         if found is None:
-            raise click.BadParameter(f"{value!r} is no range of offsets; use one like 50..80, which ends before 80")
-        first, end = int(found[1]), int(found[2])
-        if end > _MOST:
-            raise click.BadParameter(f"{value!r}: no offset is above {_MOST - 1}")
+            raise click.BadParameter(
+                f"{value!r} is no range of offsets; use one like 50..80, which ends before 80, or 50.."
+            )
+        first, end = int(found[1]), int(found[2]) if found[2] else asked.TO_THE_END
+        if end > asked.TO_THE_END:
+            raise click.BadParameter(f"{value!r}: no offset is above {asked.TO_THE_END - 1}")
         if first >= end:
             raise click.BadParameter(f"{value!r} holds no offset: the end is not part of a range; use one like 50..80")
         ranges.append((first, end))
@@ -62,8 +63,8 @@ def _ranges(_context: click.Context, _parameter: click.Parameter, values: tuple[
     multiple=True,
     metavar="A..B",
     callback=_ranges,
-    help="Offsets from A up to, and not with, B. Can be repeated. Default: those that a scan finds lost, forked, or "
-    "lacking in a replica.",
+    help="Offsets from A up to, and not with, B; A.. to the end of the longest copy. Can be repeated. Default: those "
+    "that a scan finds lost, forked, or lacking in a replica.",
 )
 @click.option("--finding", metavar="FINDING", help="The offsets of one finding: a fingerprint, or a rule.")
 @click.option("--cluster", metavar="ID", help="Only copies of this cluster, where the evidence has several.")

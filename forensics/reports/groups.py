@@ -240,7 +240,7 @@ def _whom(others: int) -> str:
 
 
 _TABLED = ", with its values of the table above"
-_HALF_OPEN = " (in --offsets A..B, B is the offset after the last lost one)"
+_HALF_OPEN = " (in --offsets A..B, B is the offset after the last lost one; A.. goes to the end of the log)"
 _IN_PLACE = '. A step that begins with "for" and names partitions is for these, in place of the one like it before'
 
 

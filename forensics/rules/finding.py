@@ -154,7 +154,8 @@ WHEN: Final = "\1"
 
 
 LOST: Final = "\2"
-"""Advice has it where options of a command belong that name the lost offsets, such as ``--offsets 50..80``."""
+"""Advice has it where options of a command belong that name the lost offsets, such as ``--offsets 50..80``, or
+``--offsets 50..`` to the end of the log."""
 
 
 EVIDENCE: Final = "\3"
@@ -191,13 +192,13 @@ class Values(TypedDict, total=False):
     Attributes:
         when: the span of time that takes the place of ``WHEN``.
         written: the same in microseconds since 1970 UTC.
-        lost: the offsets that take the place of ``LOST``.
+        lost: the offsets that take the place of ``LOST``: half-open ranges, of which the last may have no end.
         reset_to: the offset that takes the place of ``FIRST``.
     """
 
     when: str
     written: tuple[int, int] | None
-    lost: Iterable[Range]
+    lost: Iterable[tuple[int, int | None]]
     reset_to: int | None
 
 
@@ -252,7 +253,7 @@ class Advice:
         given = {
             HERE: name,
             WHEN: when,
-            LOST: " ".join(f"--offsets {first}..{end}" for first, end in values.get("lost", ())),
+            LOST: " ".join(f"--offsets {first}..{'' if end is None else end}" for first, end in values.get("lost", ())),
             TOPIC: shlex.quote(topic),
             NUMBER: number,
             FIRST: str(reset_to) if reset_to is not None else "",

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from forensics.case import Case, Origin
 from forensics.replay.committed.failed_directories import FailedLog, failed_logs
+from forensics.replay.committed.open_losses import more_lost
 from forensics.replay.committed.proof import Loss
 from forensics.replay.committed.surviving_copies import last_had, may_lack_segments, needed_copies
 from forensics.replay.facts.deleted_segments import DeletedSegment, kept_in
@@ -113,9 +114,15 @@ def advice(
         do_not=(*never, *do_not),
         when=written.text if written is not None else "",
         written=(written.first, written.last) if written is not None else None,
-        lost=loss.ranges,
+        lost=_to_get(history, loss),
         reset_to=back_to if resets else None,
     )
+
+
+def _to_get(history: History, loss: Loss) -> list[tuple[int, int | None]]:
+    """Return the offsets to get out of a copy: what may be lost besides is among them, to the end if none is known."""
+    more, (*before, (first, end)) = more_lost(history, loss), loss.ranges
+    return [*before, (first, end if not more.any_near else more.end)]
 
 
 def _of_other(history: History, case: Case, loss: Loss) -> tuple[str, ...]:

@@ -60,14 +60,14 @@ def in_copies(
     Args:
         case: the evidence.
         topic, partition: which partition.
-        offsets: half-open ranges.
+        offsets: half-open ranges; those that end at ``TO_THE_END`` end with the longest copy.
         cluster: only copies of this cluster.
         topic_id: only copies of the topic with this id.
 
     Raises:
-        NothingMatched: the copies are of several topics, or none is of this one.
+        NothingMatched: the copies are of several topics, or none is of this one, or all end before the offsets begin.
     """
-    held = holding(case, topic, partition, offsets, cluster, OneTopic(topic_id))
+    held = holding(case, topic, partition, _ending(case, topic, partition, offsets), cluster, OneTopic(topic_id))
     there = _by_topic_id(held.copies)
     if topic_id is None and len(there) > 1:
         raise NothingMatched(
@@ -78,6 +78,21 @@ def in_copies(
         hint = f"; there is {_each_topic(ids)}" if ids else ""
         raise NothingMatched(f"no copy of {held.name} with topic id {topic_id}{hint}")
     return held
+
+
+TO_THE_END: Final = 2**63 - 1
+"""The end of a range that names no end: no offset is as high, as offsets are a Java long."""
+
+
+def _ending(case: Case, topic: str, partition: int, offsets: Sequence[Range]) -> list[Range]:
+    """Return ranges of offsets with the end of the longest copy in place of ``TO_THE_END``."""
+    last = max((first for first, end in offsets if end == TO_THE_END), default=None)
+    if last is None:
+        return [*offsets]
+    longest = max((one.end for one in copies(case, topic, partition, ())), default=0)
+    if longest <= last:
+        raise NothingMatched(f"no copy of {topic}-{partition} has offset {last}: the longest ends before {longest}")
+    return [(first, longest if end == TO_THE_END else end) for first, end in offsets]
 
 
 def _by_topic_id(every: Iterable[Copy]) -> dict[str, list[Copy]]:

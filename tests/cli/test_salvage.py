@@ -167,6 +167,14 @@ def power_loss() -> Path:
     return evidence
 
 
+def test_offsets_without_an_end_go_to_that_of_the_longest_copy(run: Run) -> None:
+    """A copy may hold more than is known to be lost. Each one here ends at 95."""
+    document = salvaged(run, KIP101, "-p", "orders-0", "--offsets", "3..5", "--offsets", "50..", "--dry-run")
+    assert document["offsets"] == [[3, 5], [50, 95]]
+    ran = run("salvage", KIP101, "-p", "orders-0", "--offsets", "95..", "--dry-run")
+    assert (ran.code, "no copy of orders-0 has offset 95: the longest ends before 95" in ran.err) == (2, True)
+
+
 def test_where_a_loss_cannot_be_ruled_out_the_offsets_at_stake_are_named(run: Run) -> None:
     """Only the lines of brokers show that records of orders-2 went: which of them were committed, nothing shows."""
     ran = run("salvage", power_loss(), "-p", "orders-2", "--dry-run")

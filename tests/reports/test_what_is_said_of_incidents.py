@@ -101,7 +101,7 @@ def test_the_failed_directory_with_the_longest_log_comes_first(name: str, case: 
             f"new: leave it there. Mount the old disk read-only, and copy {name} out of it"
         ),
     ]
-    command = f"forensics salvage /path/to/copy/{name} -p {name} --offsets 0..633 -o recovered/{name}"
+    command = f"forensics salvage /path/to/copy/{name} -p {name} --offsets 0.. -o recovered/{name}"
     assert loss.next_steps[2].command == command
     assert loss.keep == f"{one} and {two}, with the log of {name}. No copy in the evidence has the records"
     assert loss.summary.endswith("The log directory of broker 1 that failed had them.")
@@ -228,6 +228,18 @@ def test_where_no_copy_is_left_an_image_is_the_last_resort(case: Callable[[str],
         "the last resort, if it is worth an outage: broker 1 had the records, and freed blocks of its disk may still"
     )
     assert not any("last resort" in step.text for step in of(case("jbod-3.9.1"), "ack1-0", LOST).next_steps)
+
+
+def test_of_an_old_disk_all_is_taken_that_may_be_lost(case: Callable[[str], Result]) -> None:
+    """It had at least the records below 633. Broker 1 led after broker 3, so the end of that one bounds nothing."""
+    result = case("jbod-3.9.1")
+    for name in ("ack1-1", "vol-1"):
+        loss = of(result, name, LOST)
+        assert (loss.offsets, loss.maybe_to) == (((0, 633),), None)
+        assert [step.command for step in loss.next_steps if "--offsets" in (step.command or "")] == [
+            f"forensics salvage /path/to/copy/{name} -p {name} --offsets 0.. -o recovered/{name}"
+        ]
+        assert "none was written after that" not in advice(loss)
 
 
 def test_many_partitions_are_listed_first(case: Callable[[str], Result]) -> None:

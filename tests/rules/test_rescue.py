@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from forensics.engines.local import take_in
+from forensics.replay.committed.open_losses import MoreLost
 from forensics.replay.committed.proof import Loss
 from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.history import History, Replica, ShortenedBy, ShortenedLog, Truncation, TruncationReason
@@ -58,8 +59,9 @@ def lost(**holders: tuple[Range, ...]) -> Loss:
     ],
 )
 def test_the_copies_to_keep_are_those_with_the_most(
-    loss: Loss, said: str, kept: str, stopped: list[int], sample_traces: Path
+    loss: Loss, said: str, kept: str, stopped: list[int], sample_traces: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("forensics.rules.rescue.more_lost", lambda *_: MoreLost())
     history = History(
         PartitionFacts("orders", 0), replicas={broker: Replica(broker, on_disk=True) for broker in loss.holders}
     )

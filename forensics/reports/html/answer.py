@@ -358,25 +358,44 @@ def _headline(result: Result, found: _Found, called: Namer) -> tuple[str, str, s
 
 
 def _inconclusive(result: Result, found: _Found, called: Namer) -> tuple[str, str]:
-    """Return headline and lead where a loss or a fork cannot be ruled out."""
-    open_, total = found.open, len(present(result) or result.partitions)
-    suspected = [one for one in found.suspected if one in open_]
+    """Return headline and lead where a loss or a fork cannot be ruled out: of a loss, if it is that anywhere."""
+    total = len(present(result) or result.partitions)
+    lost = [one for one in found.open if _is(one, LOST, Verdict.UNKNOWN)]
+    suspected = [one for one in found.suspected if one in found.open]
+    open_, doubt = (lost, "Loss") if lost else (found.open, "A fork")
     reach = "any of " if len(open_) == total and total > 1 else ""
-    words = f"Loss cannot be ruled out in {reach}{_where(open_, called)}"
+    words = f"{doubt} cannot be ruled out in {reach}{_where(open_, called)}"
     if suspected:
         words = f"{_doubted(suspected)} suspected in {_where(suspected, called)}"
     if grave := _grave(found, called):
         words += f"; {grave}"
-    left = len(open_) - len(suspected)
-    share = (
-        "it"
-        if left == total == 1
-        else f"{'all' if left == total else number(left) + ' of'} {plural(total, 'partition')}"
-    )
+    left = _left_open(found, lost, suspected, total)
+    return words, f"It is not proven that data was lost or forked.{left} Collect the evidence named below."
+
+
+def _left_open(found: _Found, lost: Sequence[Partition], suspected: Sequence[Partition], total: int) -> str:
+    """Return for how many partitions it is unknown whether data was lost or forked, as a sentence; "" for none.
+
+    Args:
+        found: what was found.
+        lost: partitions of which a loss cannot be ruled out.
+        suspected: those of which the headline says that.
+        total: how many partitions there are.
+    """
+    left = [one for one in found.open if one not in suspected]
+    of_loss = [one for one in left if one in lost]
+    asked, first, more = "lost or forked", left, ""
+    if not of_loss:
+        asked = "forked" if left else asked
+    elif len(of_loss) < len(left):
+        asked, first, more = "lost", of_loss, f", and whether it was forked for {number(len(left) - len(of_loss))} more"
+    count = len(first)
+    share = f"{'all' if count == total else number(count) + ' of'} {plural(total, 'partition')}"
+    if count == total == 1:
+        share = "it"
     if suspected:
-        share = f"{number(left)} more"
-    known = f" Whether data was lost or forked is unknown for {share}." if left else ""
-    return words, f"It is not proven that data was lost or forked.{known} Collect the evidence named below."
+        share = f"{number(count)} more"
+    return f" Whether data was {asked} is unknown for {share}{more}." if left else ""
 
 
 def _doubted(suspected: Sequence[Partition]) -> str:

@@ -38,7 +38,7 @@ def test_of_a_trace_whose_epochs_are_unknown_no_fork_is_ruled_out(sample_traces:
     judged = partition.judgements["epoch-divergence"]
     partition.judgements["epoch-divergence"] = replace(judged, verdict=Verdict.UNKNOWN)
     told = answer(result, {})
-    assert told.headline == "Loss cannot be ruled out in orders-0"
+    assert told.headline == "A fork cannot be ruled out in orders-0"
     assert told.tiles[0].what == "of 1 partition unknown"
 
 
