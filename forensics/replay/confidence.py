@@ -58,7 +58,7 @@ class Bearers(StrEnum):
 
     ONE = "one file"  # the finding is about that file
     TWO = "two files that were written apart"  # the finding is about what happened in the cluster
-    AND_LINES = "two files that were written apart, and two lines for each value"  # the values contradict each other
+    AND_LINES = "two files that were written apart and two lines, for each value"  # the values contradict each other
 
 
 TESTIMONY = frozenset({"trace"})

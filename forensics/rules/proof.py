@@ -42,14 +42,28 @@ def proved(finding: Finding, evidence: Mapping[Ref, Evidence]) -> Finding:
         finding,
         tuple(one if one in shown_by else replace(one, bears=False) for one in found),
         {states: [one.bearer for one in places] for states, places in stated.items() if states in VALUES},
+        _contradicting(finding, evidence),
     )
 
 
-def _alone(alone: Mapping[States, Sequence[Bearer]], controllers: Sequence[int]) -> str:
+def _contradicting(finding: Finding, evidence: Mapping[Ref, Evidence]) -> dict[str, list[Bearer]]:
+    """The bearers of each fact, in words, of a finding whose facts contradict each other."""
+    if rule_of(finding.rule).bearers is not Bearers.AND_LINES:
+        return {}
+    resting = (fact for fact in finding.facts if fact.states is not States.CONTEXT and fact.broker is not None)
+    return {
+        f"that {brokers_text([fact.broker or 0], finding.controllers)} {fact.text}": [
+            evidence[ref].bearer for ref in fact.refs if ref in evidence
+        ]
+        for fact in resting
+    }
+
+
+def _alone(alone: Mapping[str, Sequence[Bearer]], controllers: Sequence[int]) -> str:
     """Return which file alone shows which values, in words."""
     by_file: dict[str, list[str]] = {}
-    for states, bearers in alone.items():
-        by_file.setdefault(_file(bearers[0], controllers) if bearers else "one file", []).append(f"the {states.value}")
+    for value, bearers in alone.items():
+        by_file.setdefault(_file(bearers[0], controllers) if bearers else "one file", []).append(value)
     return "; ".join(f"only {file} shows {all_of(values)}" for file, values in by_file.items())
 
 
@@ -72,7 +86,10 @@ def _stated(finding: Finding, evidence: Mapping[Ref, Evidence]) -> dict[States, 
 
 
 def shown(
-    finding: Finding, evidence: tuple[Evidence, ...], values: Mapping[States, Iterable[Bearer]] = MappingProxyType({})
+    finding: Finding,
+    evidence: tuple[Evidence, ...],
+    values: Mapping[States, Iterable[Bearer]] = MappingProxyType({}),
+    facts: Mapping[str, Iterable[Bearer]] = MappingProxyType({}),
 ) -> Finding:
     """A finding as its rule made it, with its evidence and with what is weak because of it.
 
@@ -81,11 +98,14 @@ def shown(
         evidence: the places that show it.
         values: the bearers of each value on which it rests. If one file alone states a value, a mistake in that file
             makes the finding wrong, whatever other files state about the other values.
+        facts: the bearers of each fact, in words, if the facts contradict each other: the same counts for each.
     """
     found = replace(finding, evidence=evidence) if evidence != finding.evidence else finding
     needed = rule_of(finding.rule).bearers
     apart = Bearers.ONE if needed is Bearers.ONE else Bearers.TWO
-    alone = {states: tuple(bearers) for states, bearers in values.items() if borne(bearers, apart)}
+    named = {f"the {states.value}": tuple(bearers) for states, bearers in values.items()}
+    named |= {what: tuple(bearers) for what, bearers in facts.items()}
+    alone = {what: bearers for what, bearers in named.items() if borne(bearers, apart)}
     weak = borne(found.bearers, needed, found.lines) or ((Weakness.ONE_BEARER,) if alone else ())
     if not weak:
         return found

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
 from forensics.case import Case
 from forensics.replay.confidence import Bearers, Weakness
+from forensics.replay.facts.directory import Ref
 from forensics.replay.history import History
 from forensics.replay.leadership.contested_epochs import Contest, ContestedEpoch, contested_epochs
 from forensics.replay.omissions.last_leader import roles_not_seen
@@ -139,6 +140,17 @@ def _suspected(history: History, one: ContestedEpoch) -> Finding:
     )
 
 
+def _naming(refs: Sequence[Ref], lines: Sequence[Ref]) -> tuple[Ref, ...]:
+    """Return the lines that name a leader: an entry for the epoch in a file shows where it began, not who led.
+
+    Args:
+        refs: evidence of the epoch, of which the first names the leader.
+        lines: evidence of the leader.
+    """
+    rows = {line.row for line in lines}
+    return tuple(dict.fromkeys((*refs[:1], *(ref for ref in refs[1:] if ref.row in rows), *lines)))[:_LINES]
+
+
 def _finding(history: History, one: ContestedEpoch) -> Finding:
     epoch, number, leader = one.epoch, one.epoch.epoch, one.leaders[0]
     leaders = tuple(sorted({*one.leaders}))
@@ -147,7 +159,7 @@ def _finding(history: History, one: ContestedEpoch) -> Finding:
         Fact(
             f"was leader in epoch {number}",
             broker=broker,
-            refs=tuple(dict.fromkeys((*refs, *epoch.leader_lines.get(broker, ()))))[:_LINES],
+            refs=_naming(refs, epoch.leader_lines.get(broker, ())),
         )
         for broker, refs in named.items()
     ]

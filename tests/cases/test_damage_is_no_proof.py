@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import shutil
 import struct
+from itertools import permutations
 from pathlib import Path
 
 import pytest
 
 from forensics.engines.local import scan
+from forensics.model import scenario
 from forensics.replay.confidence import Confidence
 from forensics.result import Result
 from forensics.rules.finding import Severity
@@ -163,3 +165,17 @@ def test_blocks_of_lines_twice_or_in_another_order(log: str, way: str, case: Pat
         assert proven(result) <= ABOUT_DAMAGE, (broker, share, count)
         assert result.failures == (0, 0)
         path.write_text(whole)
+
+
+def test_a_broker_id_replaced_in_the_log_of_a_controller_proves_no_second_leader(tmp_path: Path) -> None:
+    """Several lines of it name the other leader then. A row of an epoch file names no leader, so it is no witness."""
+    for seed in range(3):
+        run = scenario("random").run("fetch-14704", seed=seed)
+        case = tmp_path / str(seed)
+        run.write(case, logging="replication")
+        (case / "trace.jsonl").unlink()
+        log = case / "broker-10/logs/state-change.log"  # of the first controller
+        before = log.read_text()
+        for leader, other in permutations((1, 2, 3), 2):
+            log.write_text(re.sub(rf"leader={leader}\b", f"leader={other}", before))
+            assert "two-leaders-one-epoch" not in proven(scan([str(case)]))

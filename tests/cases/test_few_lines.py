@@ -129,6 +129,22 @@ def test_two_leaders_are_proven_where_two_lines_name_each(tmp_path: Path) -> Non
     assert (finding.confidence, finding.weak) == ("proven", ())
 
 
+def test_two_leaders_are_inferred_where_one_file_names_one_of_them(tmp_path: Path) -> None:
+    """Two lines of it do, as where somebody replaced a broker id in one file."""
+    one, other = (leads(4, start, topic_id=ID) for start in (70, 60))
+    again = leads(4, 60, topic_id=ID, at="03:05,000")
+    server = "03:00,100 INFO [Partition clicks-3 broker=1] clicks-3 starts at leader epoch 4 from offset 70 with high watermark 70. Previous leader epoch was 3. (kafka.cluster.Partition)"  # noqa: E501
+    result = scanned(
+        tmp_path,
+        b1_state_change=one,
+        b1_server=server,
+        b2_state_change=f"{other}\n{again}".replace("id=1]", "id=2]"),
+    )
+    (finding,) = found(result, TWO)
+    assert (finding.confidence, finding.weak) == ("inferred", (Weakness.ONE_BEARER,))
+    assert finding.unproven == (f"{TWO}: only broker 2's state-change.log shows that broker 2 was leader in epoch 4",)
+
+
 def test_without_a_topic_id_two_leaders_of_one_epoch_are_suspected(tmp_path: Path) -> None:
     result = two(tmp_path, leads(4, 70, topic_id=None), leads(4, 60, topic_id=None, at="03:02,000"))
     (finding,) = found(result, TWO)

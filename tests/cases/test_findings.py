@@ -183,7 +183,7 @@ FINDINGS: dict[str, tuple[Expected, ...]] = {
     # ZooKeeper was put back: epochs do not tell which log the partition lost, but broker 2 followed broker 1 later
     "zkback-2.8.2": (
         Expected("committed-data-lost", (2,), ((10, 15),), "critical", "inferred", "epochs-put-back", 2, ((HW, 15),)),
-        Expected("two-leaders-one-epoch", (1, 2), (), "critical", "proven", "epochs-put-back", 1),
+        Expected("two-leaders-one-epoch", (1, 2), (), "critical", "inferred", "epochs-put-back", 1),
         Expected("replica-divergence", (1, 2), ((10, 15),), "critical", "proven", "epochs-put-back", 1),
         Expected("replica-divergence", (2, 3), ((10, 14),), "critical", "proven", "epochs-put-back", 2),
         Expected("epoch-divergence", (1, 2), ((10, 15),), "error", "proven", "epochs-put-back"),
