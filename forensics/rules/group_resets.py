@@ -98,7 +98,8 @@ def any_reset(history: History, case: Case) -> list[Action]:
     return [
         Action(
             f"to reset such a group to offset {FIRST}, from which on it may have read other records, stop it first: it "
-            "reads all from there on. Look at the result, then give --execute in place of --dry-run:",
+            f"reads all from there on. Leave alone a group whose CURRENT-OFFSET is {FIRST} or below, or it skips "
+            "records. Look at the result, then give --execute in place of --dry-run:",
             command,
         )
     ]
