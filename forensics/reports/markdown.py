@@ -254,6 +254,6 @@ def _source(result: Result) -> str:
     files = sources.height
     inputs = ", ".join(code(path) for path in result.inputs)
     return (
-        f"{nodes_text(result.case.everyone)}, {files:,} file{'' if files == 1 else 's'} in {inputs}, "
+        f"{escaped(nodes_text(result.case.everyone))}, {files:,} file{'' if files == 1 else 's'} in {inputs}, "
         f"read by forensics {__version__}."
     )

@@ -33,6 +33,10 @@ def hostile(sample_traces: Path, tmp_path_factory: pytest.TempPathFactory) -> Re
     for log in folder.glob("broker-*/logs/*.log"):
         log.write_text(log.read_text().replace("(kafka.log.Log)", f"{HOSTILE} (kafka.log.Log)"))
     first = folder / "broker-2" / "logs" / "server.log"
+    version = f"INFO Kafka version : 0.10.2.2{HOSTILE} (org.apache.kafka.common.utils.AppInfoParser)"
+    first.write_text(f"{first.read_text()}[2026-11-21 04:06:50,000] {version}\n")
+    with (folder / "broker-2" / "server.properties").open("a") as settings:
+        settings.write(f"\nlog.dirs=/data/{HOSTILE}\nbroker.rack={HOSTILE}\n")
     first.rename(first.with_name(f"server.log.{HOSTILE}"))
     (folder / "broker-9").rename(folder / f"broker-9{HOSTILE}")
     (folder / f"=cmd{HOSTILE}.log").write_text(f"{HOSTILE}\n")

@@ -133,7 +133,7 @@ def _held(one: Broker, rows: list[Happened], histories: list[History], *, severa
     return Held(
         anchored(f"broker-{one.id}" + (f"@{cluster}" if several else "")).partition("/")[2],
         f"{node_name(one).capitalize()}{f' of {plain(cluster_text(cluster))}' if several else ''}",
-        one.version or "",
+        plain(one.version or ""),
         sum(any(epoch.leader == one.id for epoch in history.epochs.values()) for history in histories),
         sum(one.id in history.replicas for history in histories),
         sum(row.tone == "bad" for row in rows),

@@ -137,7 +137,7 @@ def _page(result: Result, panels: dict[int, Panel], said: tuple[str, ...]) -> st
         "version": __version__,
         "long": long,
         "partitions": len(result.partitions),
-        "nodes": nodes_text(result.case.everyone),
+        "nodes": wording.plain(nodes_text(result.case.everyone)),
     }
     return _environment().get_template("page.html.jinja").render(context)
 
