@@ -57,7 +57,7 @@ FETCHERS: tuple[KnownProblem, ...] = (
             "restart the follower, or upgrade it",
             "collect the leader's lines about the log start offset of {where}",
         ),
-        issues=("KAFKA-7104 (a race in the leader's answer; fixed in 1.1.2 and 2.0)",),
+        issues=("KAFKA-7104 (a race in the leader's answer; fixed in 1.0.2, 1.1.1 and 2.0)",),
         always=True,
     ),
     KnownProblem(

@@ -10,6 +10,7 @@ from parsers.details import (
     FETCHES_FROM_ITSELF,
     FILE_IN_USE,
     MAPPED_FILE,
+    NO_TOPIC_ID,
     NOT_PAUSED,
     REMOTE_COPY,
     REMOTE_READ,
@@ -117,11 +118,15 @@ REPLICAS: tuple[KnownProblem, ...] = (
         severity=Severity.INFO,
         kinds=(Kind.LOG_DELETED,),
         when=detail_is(STRAY),
-        states="{who} has a replica of {where} that the controllers did not assign to it, and sets it aside",
+        states=(
+            "{who} has a replica of {where} that the controllers did not assign to it, or that has no topic id, and "
+            "sets it aside"
+        ),
         records=Records.UNKNOWN,
         means=(
-            "Routine if the replica moved to other brokers, or its topic was deleted, while {who} was down. The "
-            "directory gets a name that ends in -stray, and the broker does not delete it (up to 3.6 it may)."
+            "Routine if the replica moved to other brokers, or its topic was deleted, while {who} was down. Not if its "
+            "partition.metadata was lost: then it may have records that others lack. The directory gets a name that "
+            "ends in -stray, and the broker does not delete it (up to 3.6 it may)."
         ),
         fetch=(
             "run kafka-topics --describe for {where}: are its replicas in the ISR, and is the topic id the same?",
@@ -164,6 +169,26 @@ REPLICAS: tuple[KnownProblem, ...] = (
             "index-fault",
             "checkpoint-damaged",
         ),
+    ),
+    KnownProblem(
+        id="topic-id-missing",
+        title="Broker does not start: a replica without a topic id",
+        severity=Severity.ERROR,
+        kinds=(Kind.PROBLEM,),
+        when=detail_is(NO_TOPIC_ID),
+        states="{who} did not start: the directory of {where} has no partition.metadata; its log ends at {leo}",
+        records=Records.NOTHING_LOST,
+        means=(
+            "The file has the topic id. It is missing if the host failed right after the topic was created, or if the "
+            "directory was copied in part. The metadata log of the broker is sound."
+        ),
+        fetch=(
+            "copy {directory} of {who}",
+            "if the log ends at 0, or other replicas are in the ISR: move the directory away while the broker is down",
+            "if it has records that no other replica has: restore partition.metadata with the id of the topic",
+        ),
+        issues=("KAFKA-16814 (fixed in 3.7.1 and 3.8: such a directory is set aside as stray)",),
+        always=True,
     ),
     KnownProblem(
         id="two-directories",

@@ -230,13 +230,19 @@ MESSAGES: tuple[Message, ...] = (
                 since="0.8",
                 until="1.0",
                 regex=(
-                    rf"^(?:{FETCHER_OLD}|\[ReplicaFetcher [^\]]*\] )(?:Found invalid messages during fetch|Error while "
-                    r"processing data|Error) for partition "
+                    rf"^(?:(?:{FETCHER_OLD}|\[ReplicaFetcher [^\]]*\] )(?:Found invalid messages during fetch|Error "
+                    r"while processing data|Error)|Found invalid messages during fetch) for partition "
                 ),
                 source_ref="0.8.2.2 AbstractFetcherThread, 0.10.2.2 AbstractFetcherThread",
                 each=(_TO_BROKER, _INVALID),
                 own_row=False,
                 examples=(
+                    # Without the name of its thread: it goes past the method that adds it.
+                    Example(
+                        "Found invalid messages during fetch for partition [orders,0] offset 30 error Message found "
+                        "with corrupt size (0)",
+                        ({"kind": "fetch_error", **ORDERS, "offset": 30, "detail": "invalid messages"},),
+                    ),
                     Example(
                         "[ReplicaFetcherThread-0-1]: Error for partition [orders,0] to broker "
                         "1:org.apache.kafka.common.errors.UnknownTopicOrPartitionException: This server does not "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parsers.details import ALL_DIRS_FAILED, MOVED, NOT_FORMATTED, TWO_DIRECTORIES
+from parsers.details import ALL_DIRS_FAILED, MOVED, NO_TOPIC_ID, NOT_FORMATTED, TWO_DIRECTORIES
 from parsers.messages.catalogue import Each, Example, Message, Variant
 from parsers.messages.patterns import LISTED, LOG, ORDERS, REPLICA_MANAGER, TP
 from parsers.schema import Kind
@@ -262,6 +262,32 @@ MESSAGES: tuple[Message, ...] = (
                         "No `meta.properties` found in /data (have you run `kafka-storage.sh` to format the "
                         "directory?)",
                         ({**_UNFORMATTED, "log_dir": "/data"},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # Its partition.metadata is missing (KAFKA-16814).
+    Message(
+        id="M-19",
+        kind=Kind.PROBLEM,
+        literal=" does not have a topic ID, which is not allowed when running in KRaft mode",
+        level="ERROR",
+        stock=True,
+        thrown=True,
+        variants=(
+            Variant(
+                since="3.0",
+                until="3.8",
+                regex=rf"^The log dir {LOG.replace('{hw}', '-?[0-9]+')} does not have a topic ID, which is not allowed",
+                source_ref="3.3.2 BrokerMetadataPublisher, 3.7.1 LogManager",
+                fixed={"detail": NO_TOPIC_ID},
+                examples=(
+                    Example(
+                        "The log dir Log(dir=/data/orders-0, topic=orders, partition=0, highWatermark=0, "
+                        "lastStableOffset=0, logStartOffset=0, logEndOffset=50) does not have a topic ID, which is not "
+                        "allowed when running in KRaft mode.",
+                        ({**ORDERS, "log_dir": "/data", "log_start": 0, "leo": 50, "detail": NO_TOPIC_ID},),
                     ),
                 ),
             ),

@@ -323,32 +323,12 @@ MESSAGES: tuple[Message, ...] = (
         level="ERROR",
         stock=True,
         variants=(
-            # The line of the directory that fails names the cause.
-            Variant(
-                since="1.0",
-                until=None,
-                regex=(
-                    rf"^There was an error in one of the threads during {LOADING}org\.apache\.kafka\.common\.errors\."
-                    r"KafkaStorageException: "
-                ),
-                source_ref="2.8.2 LogManager:loadLogs",
-                own_row=False,
-                examples=(
-                    Example(
-                        "There was an error in one of the threads during logs loading: "
-                        "org.apache.kafka.common.errors.KafkaStorageException: Error while reading checkpoint file "
-                        "/srv/kafka/broker-2/data/orders-0/leader-epoch-checkpoint",
-                        (),
-                        "real",
-                    ),
-                ),
-            ),
             Variant(
                 since="0.8",
                 until=None,
                 regex=(
                     rf"^There was an error in one of the threads during (?:LogManager shutdown: |{LOADING}"
-                    r"(?:[A-Za-z_][A-Za-z0-9_]*\.)+[A-Z])"
+                    r"(?:java\.|scala\.|kafka\.|org\.apache\.kafka\.(?:common\.(?:[A-Z]|errors\.[A-JL-Z])|server\.|storage\.)))"
                 ),
                 source_ref="0.8.2.2 LogManager:164, LogManager:251, 2.2.2 LogManager:378, LogManager:482",
                 each=(

@@ -82,7 +82,24 @@ def _not_loaded(exception: str) -> str:
     )
 
 
+_FAULT = event(
+    "Encountered fatal fault: Error starting LogManager",
+    "org.apache.kafka.server.fault.ProcessTerminatingFaultHandler",
+    "ERROR",
+)
+
 SHOWN: dict[str, Shown] = {
+    "topic-id-missing": Shown(
+        [
+            _FAULT,
+            (
+                f"java.lang.RuntimeException: The log dir Log(dir={STORED}/sales-7, topic=sales, partition=7, "
+                "highWatermark=0, lastStableOffset=0, logStartOffset=0, logEndOffset=0) does not have a topic ID, "
+                "which is not allowed when running in KRaft mode."
+            ),
+        ],
+        [_FAULT, "java.lang.RuntimeException: The log dir is locked"],
+    ),
     "logs-not-loaded": Shown(
         [_not_loaded("kafka.common.KafkaException: anything")],
         [

@@ -83,6 +83,12 @@ def test_a_step_of_another_problem_is_not_told_beside_it(tmp_path: Path) -> None
     assert ids(pasted(tmp_path, SHOWN["all-log-dirs-failed"].lines)) == ["all-log-dirs-failed"]
 
 
+def test_a_replica_without_topic_id_is_no_damage_of_the_metadata_log(tmp_path: Path) -> None:
+    """The fault handler logs both in the same words."""
+    assert ids(pasted(tmp_path, SHOWN["topic-id-missing"].lines)) == ["topic-id-missing"]
+    assert ids(pasted(tmp_path, SHOWN["topic-id-missing"].near)) == ["fatal-fault"]
+
+
 def test_an_exception_speaks_of_the_partition_of_its_event(tmp_path: Path) -> None:
     lines = list(SHOWN["segment-ends-early"].lines)
     (one,) = pasted(tmp_path, lines).problems
