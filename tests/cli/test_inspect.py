@@ -96,7 +96,7 @@ def test_coverage_for_programs(sample_traces: Path) -> None:
         assert list(file["bytes"]) == ["understood", "irrelevant", "damaged", "unknown"]
         assert sum(file["bytes"].values()) == Path(path).stat().st_size, path
     log = files[str(folder / "broker-1" / "logs" / "server.log")]
-    assert (log["format"], log["relevant"], log["understood"]) == ("broker-log", 77, 77)
+    assert (log["format"], log["relevant"], log["understood"]) == ("broker-log", 87, 87)
     assert log["bytes"]["understood"] > log["bytes"]["irrelevant"] > 0 == log["bytes"]["unknown"]
     run("--format", "json", folder, code=2)
 
