@@ -33,10 +33,6 @@ def hostile(sample_traces: Path, tmp_path_factory: pytest.TempPathFactory) -> Re
     for log in folder.glob("broker-*/logs/*.log"):
         log.write_text(log.read_text().replace("(kafka.log.Log)", f"{HOSTILE} (kafka.log.Log)"))
     first = folder / "broker-2" / "logs" / "server.log"
-    version = f"INFO Kafka version : 0.10.2.2{HOSTILE} (org.apache.kafka.common.utils.AppInfoParser)"
-    first.write_text(f"{first.read_text()}[2026-11-21 04:06:50,000] {version}\n")
-    with (folder / "broker-2" / "server.properties").open("a") as settings:
-        settings.write(f"\nlog.dirs=/data/{HOSTILE}\nbroker.rack={HOSTILE}\n")
     first.rename(first.with_name(f"server.log.{HOSTILE}"))
     (folder / "broker-9").rename(folder / f"broker-9{HOSTILE}")
     (folder / f"=cmd{HOSTILE}.log").write_text(f"{HOSTILE}\n")
@@ -179,3 +175,14 @@ def test_saved_tables_can_be_read_whatever_names_contain(hostile: Result, tmp_pa
     save(hostile, tmp_path)
     for path in tmp_path.iterdir():
         pl.read_parquet(path)
+
+
+@pytest.mark.parametrize("report", REPORTS, ids=[report.name for report in REPORTS])
+def test_no_format_lets_a_version_through(report: Report, sample_traces: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(sample_traces / "kip101-0.10.2.2", tmp_path / "case")
+    version = "INFO Kafka version : 0.10.2.2\x1b]8;;<img\u202e (org.apache.kafka.common.utils.AppInfoParser)"
+    for log in folder.glob("broker-[123]/logs/server.log"):
+        log.write_text(f"{log.read_text()}[2026-11-21 04:06:50,000] {version}\n")
+    told = re.sub(r"<script.*?</script>", "", "".join(report.pieces(scan([str(folder)]))), flags=re.DOTALL)
+    assert STEERS.findall(told) == []
+    assert report.name not in ("html", "markdown") or not re.search(r"8;;<img", told)
