@@ -132,7 +132,7 @@ def _within(rows: pl.DataFrame) -> bool:
     if first is not None and not _TIMES.least <= first <= last <= _TIMES.most:
         return False
     said = [name for name in _LISTS if rows.get_column(name).null_count() < rows.height]
-    return not (said and any(rows.select_seq(_LISTS[name].any() for name in said).row(0)))
+    return not (said and any(rows.select_seq(_no_brokers(name).any() for name in said).row(0)))
 
 
 def _bound(reading: FileReading) -> None:
@@ -141,7 +141,7 @@ def _bound(reading: FileReading) -> None:
     outside = [(~pl.col(name).is_between(*bound)).fill_null(value=False).alias(name) for name, bound in BOUNDS.items()]
     outside.append((~_TIME.is_between(*_TIMES)).fill_null(value=False).alias("time"))
     outside.append((pl.col("topic").str.len_chars() > limits.TOPIC.value).fill_null(value=False).alias("topic"))
-    marks = rows.select(*outside, **_LISTS)
+    marks = rows.select(*outside, **{name: _no_brokers(name) for name in _LISTS})
     wrong = marks.select(pl.any_horizontal(pl.all())).to_series()
     said = [_notice(rows.filter(marks[name]), name) for name in marks.columns if marks[name].any()]
     reading.observations = rows.filter(~wrong)
@@ -149,13 +149,20 @@ def _bound(reading: FileReading) -> None:
     reading.notices = pl.concat([reading.notices, *said])
 
 
+def _too_many(name: str) -> pl.Expr:
+    """Return whether a list of broker ids is longer than any that a reader expects."""
+    return pl.col(name).str.count_matches(",", literal=True) >= limits.BROKERS.value
+
+
 def _no_brokers(name: str) -> pl.Expr:
-    """Return whether a list of broker ids holds impossible ids."""
-    ids = pl.col(name).str.split(",").list.eval(pl.element().cast(pl.Int64, strict=False) > INT32_MAX).list.any()
-    return (~pl.col(name).str.contains(_BROKERS) | ids).fill_null(value=False)
+    """Return whether a list of broker ids is too long, or holds impossible ids."""
+    ids = pl.when(~_too_many(name)).then(pl.col(name)).str.split(",")
+    above = ids.list.eval(pl.element().cast(pl.Int64, strict=False) > INT32_MAX).list.any()
+    return (_too_many(name) | ~pl.col(name).str.contains(_BROKERS) | above).fill_null(value=False)
 
 
-_LISTS: Final = {name: _no_brokers(name) for name in ("isr", "isr_before")}
+_LISTS: Final = ("isr", "isr_before")
+"""Columns with lists of broker ids."""
 
 
 def _notice(rows: pl.DataFrame, name: str) -> pl.DataFrame:
@@ -166,6 +173,7 @@ def _notice(rows: pl.DataFrame, name: str) -> pl.DataFrame:
     if name == "topic":
         shown = f"a name of {len(value):,} characters"
     reason = f"{count} left out: {shown} is no {name.replace('_', ' ')} that can be"
-    if name == "topic":
-        reason = limits.TOPIC.told(f"{reason}, as more than {{}} are too many")
+    limit = limits.TOPIC if name == "topic" else limits.BROKERS
+    if name == "topic" or (name in _LISTS and value.count(",") >= limit.value):
+        reason = limit.told(f"{reason}, as more than {{}} are too many")
     return pl.DataFrame([(None, reason, "", line, byte)], schema=NOTICES, orient="row")

@@ -117,6 +117,7 @@ TOPIC: Final = Limit(
     "characters of a topic's name: Kafka takes 249 since 0.10, and took 255 before (`Topic`)",
     "what states it is left out, and named",
 )
+BROKERS: Final = Limit("brokers", 1_000, False, "brokers of one ISR", "what states it is left out, and named")
 ALIKE: Final = Limit(
     "alike", 100, False, "notices of one file that differ in numbers alone", "they become one, with their count"
 )
@@ -139,6 +140,7 @@ LIMITS: Final = (
     ROWS,
     EPOCHS,
     TOPIC,
+    BROKERS,
     ALIKE,
     REASON,
     STDIN,

@@ -50,6 +50,10 @@ def put(name: str, content: bytes) -> Put:
 
 
 LOG = b"[2024-01-01 00:00:00,000] INFO Kafka version: 2.8.0 (org.apache.kafka.common.utils.AppInfoParser)\n"
+ISR = LOG + (
+    b"[2024-01-01 00:00:01,000] INFO [Partition orders-0 broker=1] Expanding ISR from 1,2 to 1,2,3 "
+    b"(kafka.cluster.Partition)\n"
+)
 OFFSETS = b"0\n3\na 0 1\nb 0 1\nc 0 1\n"
 EPOCHS = b"0\n3\n0 0\n1 10\n2 20\n"
 
@@ -67,6 +71,7 @@ HIT: dict[str, tuple[str, Put, str]] = {
         put("replication-offset-checkpoint", b"0\n3\na 0 1\nb 0 1\nc 0 1\n"),
         "only the first 2 partitions",
     ),
+    "brokers": ("brokers=2", put("server.log", ISR), "1,2,3 is no isr that can be, as more than 2 are too many"),
     "topic": ("topic=2", put("replication-offset-checkpoint", b"0\n1\nabc 0 1\n"), "as more than 2 are too many"),
     "epochs": ("epochs=2", put("orders-0/leader-epoch-checkpoint", EPOCHS), "only the last 2 are used"),
 }
