@@ -219,6 +219,7 @@ class _Read:
         of_id: incarnation, by topic, partition and topic id.
         own, of_cluster, nodes: events by place and broker: about the broker's own replica, by controllers and metadata
             caches, in nodes of ZooKeeper.
+        speakers: by place, the brokers with such events, in the order of the case.
         processes, directories: each broker's lines about its processes, and about its log directories.
         homes: by place and broker, the log directories that lines name.
         complaints: by place, as ``PartitionFacts`` has them.
@@ -252,6 +253,7 @@ class _Read:
     own: Mapping[tuple[str, int, int, int], list[Event]]
     of_cluster: Mapping[tuple[str, int, int, int], list[Event]]
     nodes: Mapping[tuple[str, int, int, int], list[Event]]
+    speakers: Mapping[Place, Sequence[int]]
     processes: Mapping[int, list[Event]]
     directories: DirectoryLines
     homes: Homes
@@ -331,6 +333,7 @@ class _Read:
             own=by_broker[0],
             of_cluster=by_broker[1],
             nodes=by_broker[2],
+            speakers=_speakers(case, itertools.chain(by_broker[0], by_broker[1])),
             processes=of_processes(case),
             directories=_of_directories(case),
             homes=homes(rows),
@@ -350,7 +353,9 @@ class _Read:
     def replayed(self, place: Place) -> History:
         """Replay one incarnation of a partition."""
         files = self._files(place)
-        cluster = [event for broker in self.case.brokers for event in self.of_cluster.get((*place, broker), ())]
+        cluster = [
+            event for broker in self.speakers.get(place, ()) for event in self.of_cluster.get((*place, broker), ())
+        ]
         cluster += self.nodes.get((*place, NOBODY), [])
         members = _members(cluster)
         events = self._events(place, members | files.keys())
@@ -403,7 +408,7 @@ class _Read:
         """
         events = {
             broker: found
-            for broker in self.case.brokers
+            for broker in self.speakers.get(place, ())
             if (found := self.own.get((*place, broker)))
             # Brokers cache metadata of partitions of which they hold no replica.
             and (broker in replicas or any(event.kind != Kind.METADATA_CACHED for event in found))
@@ -650,6 +655,21 @@ def _traced(rows: pl.DataFrame) -> set[Place]:
     """Return the incarnations that lines of traces are about: each is judged, whatever its lines state."""
     found = rows.filter((pl.col("message") == TRACE) & pl.col("partition").is_not_null())
     return {*found.select("topic", "partition", "incarnation").unique().iter_rows()}
+
+
+def _speakers(case: Case, keys: Iterable[tuple[str, int, int, int]]) -> dict[Place, list[int]]:
+    """Return the brokers of a case that have events about each place, in the order of the case.
+
+    Args:
+        case: the evidence.
+        keys: places and brokers with events.
+    """
+    order = {broker: number for number, broker in enumerate(case.brokers)}
+    found: dict[Place, set[int]] = {}
+    for topic, partition, incarnation, broker in keys:
+        if broker in order:
+            found.setdefault((topic, partition, incarnation), set()).add(broker)
+    return {place: sorted(brokers, key=order.__getitem__) for place, brokers in found.items()}
 
 
 def _members(events: Iterable[Event]) -> set[int]:

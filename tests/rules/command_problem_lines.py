@@ -134,7 +134,7 @@ SHOWN: dict[str, Shown] = {
     ),
     "quorum-not-reached": Shown(
         [_waits("we still don't know the high water mark yet.")],
-        [_waits("we have loaded up to offset 130, but the high water mark is 151")],
+        [_waits("we have loaded up to offset 130, but the high water mark is 151"), _RESET],
         broker=3,
         name="__cluster_metadata-0",
     ),
