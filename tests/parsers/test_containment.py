@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from parsers import details, read
+from parsers import details, limits, read
 from parsers.admission import BOUNDS, admitted
 from parsers.containment import Defect, contained, each
 from parsers.file_reading import FileReading
@@ -158,7 +158,7 @@ def test_a_topic_has_a_name_that_kafka_can_have_given(length: int, kept: int) ->
     reasons = found.notices.get_column("reason").to_list()
     left_out = f"1 statement is left out: a name of {length:,} characters is no topic that can be, as more than 255"
     assert any(reason.startswith(left_out) for reason in reasons) == (not kept)
-    assert max(map(len, reasons)) <= 1_000
+    assert max(map(len, reasons)) <= limits.REASON.value + len(f"… ({limits.REASON.moves})")
 
 
 @pytest.mark.parametrize("number", ["9" * 5000, "9" * 19])
