@@ -324,9 +324,7 @@ def test_wrong_use_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("option", ["-o", "--trace"])
-def test_a_full_disk_is_told_with_what_is_incomplete(
-    option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_is_told_and_leaves_nothing(option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object, **__: object) -> str:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -334,4 +332,5 @@ def test_a_full_disk_is_told_with_what_is_incomplete(
     monkeypatch.setattr(Run, "write", full)
     error = call("--schedule", FOLDER / "fork.yaml", "--protocol", "hw", option, tmp_path / "new").exception
     assert isinstance(error, UnwritableOutput)
-    assert str(error).startswith(f"{tmp_path / 'new'}: No space left on device; what is there is incomplete: delete it")
+    assert str(error).startswith(f"{tmp_path / 'new'}: No space left on device; name a ")
+    assert [*tmp_path.iterdir()] == []
