@@ -220,9 +220,14 @@ def _others(partitions: Sequence[Partition]) -> list[Finding]:
     return [f for f in findings if f.rule not in _ASKED and f.severity.rank <= Severity.WARNING.rank]
 
 
+def _may_be_lost(partition: Partition) -> bool:
+    """Return whether a loss cannot be ruled out."""
+    return _is(partition, LOST, Verdict.UNKNOWN)
+
+
 def _undecided(partition: Partition) -> bool:
     """Return whether a loss or a fork cannot be ruled out."""
-    return _is(partition, LOST, Verdict.UNKNOWN) or _forks(partition) is Verdict.UNKNOWN
+    return _may_be_lost(partition) or _forks(partition) is Verdict.UNKNOWN
 
 
 def _doubtful(partition: Partition) -> bool:
@@ -360,8 +365,8 @@ def _headline(result: Result, found: _Found, called: Namer) -> tuple[str, str, s
 def _inconclusive(result: Result, found: _Found, called: Namer) -> tuple[str, str]:
     """Return headline and lead where a loss or a fork cannot be ruled out: of a loss, if it is that anywhere."""
     total = len(present(result) or result.partitions)
-    lost = [one for one in found.open if _is(one, LOST, Verdict.UNKNOWN)]
-    suspected = [one for one in found.suspected if one in found.open]
+    lost = list(filter(_may_be_lost, found.open))
+    suspected = list(filter(_doubtful, found.open))
     open_, doubt = (lost, "Loss") if lost else (found.open, "A fork")
     reach = "any of " if len(open_) == total and total > 1 else ""
     words = f"{doubt} cannot be ruled out in {reach}{_where(open_, called)}"
@@ -369,33 +374,31 @@ def _inconclusive(result: Result, found: _Found, called: Namer) -> tuple[str, st
         words = f"{_doubted(suspected)} suspected in {_where(suspected, called)}"
     if grave := _grave(found, called):
         words += f"; {grave}"
-    left = _left_open(found, lost, suspected, total)
-    return words, f"It is not proven that data was lost or forked.{left} Collect the evidence named below."
+    left = [one for one in found.open if not _doubtful(one)]
+    known = _left_open(left, total, more=bool(suspected)) if left else ""
+    return words, f"It is not proven that data was lost or forked.{known} Collect the evidence named below."
 
 
-def _left_open(found: _Found, lost: Sequence[Partition], suspected: Sequence[Partition], total: int) -> str:
-    """Return for how many partitions it is unknown whether data was lost or forked, as a sentence; "" for none.
+def _left_open(left: Sequence[Partition], total: int, *, more: bool) -> str:
+    """Return for how many partitions it is unknown whether data was lost or forked, as a sentence.
 
     Args:
-        found: what was found.
-        lost: partitions of which a loss cannot be ruled out.
-        suspected: those of which the headline says that.
+        left: these partitions, at least one.
         total: how many partitions there are.
+        more: the sentence before is about others, of which it is suspected.
     """
-    left = [one for one in found.open if one not in suspected]
-    of_loss = [one for one in left if one in lost]
-    asked, first, more = "lost or forked", left, ""
+    asked, count, forked = "lost or forked", len(left), ""
+    of_loss = sum(map(_may_be_lost, left))
     if not of_loss:
-        asked = "forked" if left else asked
-    elif len(of_loss) < len(left):
-        asked, first, more = "lost", of_loss, f", and whether it was forked for {number(len(left) - len(of_loss))} more"
-    count = len(first)
+        asked = "forked"
+    elif of_loss < len(left):
+        asked, count, forked = "lost", of_loss, f", and whether it was forked for {number(len(left) - of_loss)} more"
     share = f"{'all' if count == total else number(count) + ' of'} {plural(total, 'partition')}"
-    if count == total == 1:
-        share = "it"
-    if suspected:
+    if more:
         share = f"{number(count)} more"
-    return f" Whether data was {asked} is unknown for {share}{more}." if left else ""
+    elif count == total == 1:
+        share = "it"
+    return f" Whether data was {asked} is unknown for {share}{forked}."
 
 
 def _doubted(suspected: Sequence[Partition]) -> str:

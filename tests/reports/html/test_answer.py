@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from forensics.engines.local import scan
 from forensics.reports.html.answer import answer
-from forensics.result import Result
+from forensics.result import Partition, Result
 from forensics.rules.finding import Verdict
 
 
@@ -40,6 +42,18 @@ def test_of_a_trace_whose_epochs_are_unknown_no_fork_is_ruled_out(sample_traces:
     told = answer(result, {})
     assert told.headline == "A fork cannot be ruled out in orders-0"
     assert told.tiles[0].what == "of 1 partition unknown"
+
+
+def test_no_partition_is_compared_with_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of very many that are open, each would be compared with each, down to its last event."""
+    folder = tmp_path / "broker-1" / "data"
+    folder.mkdir(parents=True)
+    (folder / "replication-offset-checkpoint").write_text("0\n3\na 0 1\nb 0 1\nc 0 1\n")
+    result = scan([str(tmp_path)])
+    monkeypatch.setattr(Partition, "__eq__", lambda *_: pytest.fail("two partitions were compared"))
+    told = answer(result, {})
+    assert told.headline == "Loss cannot be ruled out in any of 3 partitions"
+    assert "Whether data was lost or forked is unknown for all 3 partitions." in told.lead
 
 
 def test_of_files_the_records_are_compared(sample_traces: Path) -> None:
