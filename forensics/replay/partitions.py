@@ -219,7 +219,7 @@ class _Read:
         of_id: incarnation, by topic, partition and topic id.
         own, of_cluster, nodes: events by place and broker: about the broker's own replica, by controllers and metadata
             caches, in nodes of ZooKeeper.
-        speakers: by place, the brokers with such events, in the order of the case.
+        speakers: by place, the brokers with events in ``own`` or ``of_cluster``, in the order of the case.
         processes, directories: each broker's lines about its processes, and about its log directories.
         homes: by place and broker, the log directories that lines name.
         complaints: by place, as ``PartitionFacts`` has them.

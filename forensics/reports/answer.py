@@ -192,8 +192,8 @@ def caution(result: Result) -> str:
         return _CAUTION.format(copied=f"what is named under Keep of {first_names(kept, LISTED)}", while_running="")
     whole = _whole({incarnation_of(one) for one in grave}, result)
     copied = _of_logs(result, controllers=any(one.controllers for one in grave))
-    known = log_folders(result, controllers=True)  # else it may be a trace of another system
-    how = _SCRIPT.format(command=script(result)) if known else ""
+    command = script(result)
+    how = _SCRIPT.format(command=command) if command else ""
     shown = any(decides(one.confidence) for one in grave)
     return f"{_CAUTION.format(copied=copied, while_running=f'{how}{_RUNNING}')}. {_ELSEWHERE[shown, whole]}"
 

@@ -312,11 +312,16 @@ def script(result: Result) -> str:
     """Return the command that prints a script which copies the data directories of all brokers and controllers.
 
     It names their hosts if the evidence states one for each, and their directory if it is the same on all of them.
+
+    Returns:
+        The command; "" if the evidence states no directory, as it may be a trace of another system.
     """
+    folders = log_folders(result, controllers=True)
+    if not folders:
+        return ""
     nodes = [*result.case.everyone]
     hosts = list(dict.fromkeys(filter(None, (addresses.host(one.settings) for one in nodes))))
     named = hosts if len(hosts) == len(nodes) <= HOSTS else ["HOST"]
-    folders = log_folders(result, controllers=True)
     options = [f"--host {one}" for one in named]
     options += [f"--data-dir {one}" for one in folders] if len(folders) == 1 else []
     return " ".join(("forensics collect --plan", *options))

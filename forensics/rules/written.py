@@ -67,7 +67,8 @@ def _leader_gone(history: History, loss: Loss, whole: tuple[int, int]) -> str:
         The sentence; "" where no line shows it.
     """
     last = history.epochs.get(loss.lineage.epoch_at(loss.ranges[-1][1] - 1))
-    if last is None or last.leader is None or _led_between(history, last.epoch, loss.epoch.epoch):
+    later = _last_before(history, loss.epoch.epoch)
+    if last is None or last.leader is None or (later is not None and later.epoch > last.epoch):
         return ""
     found = (one.time for one in history.changes if last.epoch < one.epoch and last.leader in one.gone)
     time = next((time for time in found if time is not None), None)
@@ -80,11 +81,6 @@ def _leader_gone(history: History, loss: Loss, whole: tuple[int, int]) -> str:
         f". The controller {did} their leader, {brokers_text([last.leader], history.controllers)},{gone} at "
         f"{_clock(at)}: most likely none was written after that"
     )
-
-
-def _led_between(history: History, before: int, after: int) -> bool:
-    """Return whether a broker led in an epoch between two others."""
-    return any(before < one.epoch < after and one.leader not in (None, -1) for one in history.epochs.values())
 
 
 def _last_before(history: History, epoch: int) -> Epoch | None:

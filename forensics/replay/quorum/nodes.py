@@ -199,7 +199,8 @@ class _Lines:
     """One node's lines, read in order.
 
     Several lines report a start. A broker prints the last of them when it has loaded its log and follows a leader:
-    KafkaRaftServer starts the quorum before the broker. So each process has each of these lines once.
+    KafkaRaftServer starts the quorum before the broker. So each process has each of these lines once. ``Event.run``
+    does not tell processes apart here: one that ended before it did anything with a topic does not count there.
 
     Attributes:
         terms: those read so far.
