@@ -241,6 +241,41 @@ MESSAGES: tuple[Message, ...] = (
         level="DEBUG",
         stock=False,
         variants=(
+            # Controllers say UNCLEAN of a leader from neither the ISR nor, in later 4.x, the ELR: this one is from one.
+            Variant(
+                since="4.0",
+                until=None,
+                regex=(
+                    rf"^{QUORUM_CONTROLLER}partition change for {TP} with topic ID (?P<topic_id>{NAME}): "
+                    rf"{_LISTS.replace('{names}', 'replicas|directories')}{_ISR}"
+                    rf"{_LISTS.replace('{names}', 'removingReplicas|addingReplicas')}leader: -?[0-9]+ -> "
+                    rf"(?P<leader>[0-9]+), {_EPOCHS}, elr: \[[0-9, ]+\] -> \[[0-9, ]*\](?:, )?{_OTHERS}"
+                    rf"(?:{_PARTITION_EPOCH})?"
+                ),
+                fixed={"detail": ELECTED_SAFELY},
+                source_ref="4.0.0 PartitionRegistration",
+                examples=(
+                    Example(
+                        "[QuorumController id=100] partition change for orders-0 with topic ID "
+                        "jr7ToJr8QGqdwL9PS_3LOg: isr: [2] -> [3], leader: 2 -> 3, leaderEpoch: 4 -> 5, elr: [3] -> "
+                        "[2], partitionEpoch: 8 -> 9",
+                        (
+                            {
+                                "witness": 100,
+                                **ORDERS,
+                                "topic_id": "jr7ToJr8QGqdwL9PS_3LOg",
+                                "isr_before": "2",
+                                "isr": "3",
+                                "leader": 3,
+                                "detail": ELECTED_SAFELY,
+                                "previous_epoch": 4,
+                                "leader_epoch": 5,
+                                "partition_epoch": 9,
+                            },
+                        ),
+                    ),
+                ),
+            ),
             Variant(
                 since="3.0",
                 until=None,

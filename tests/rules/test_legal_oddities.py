@@ -279,6 +279,21 @@ def test_15_what_the_controller_calls_unclean_may_be_safe(
     assert partition.judgements["unclean-election"].verdict is verdict
 
 
+SAID_CLEAN = (
+    "[2026-11-22 10:17:59,000] DEBUG [QuorumController id=100] partition change for orders-0 with topic ID "
+    "a1HR-deaSAyN1A9yxOyFuw: isr: [2] -> [3], leader: 2 -> 3, leaderEpoch: 4 -> 5, {}partitionEpoch: 8 -> 9 "
+    "(org.apache.kafka.controller.ReplicationControlManager)\n"
+)
+
+
+@pytest.mark.parametrize(("eligible", "verdict"), [("elr: [3] -> [2], ", Verdict.UNKNOWN), ("", Verdict.VIOLATED)])
+def test_15_a_leader_from_outside_the_isr_was_in_the_elr(eligible: str, verdict: Verdict, tmp_path: Path) -> None:
+    """4.x controllers elect it as soon as its leader is fenced, and log that at DEBUG."""
+    (tmp_path / "controller.log").write_text(SAID_CLEAN.format(eligible))
+    (partition,) = scan([str(tmp_path)]).partitions
+    assert partition.judgements["unclean-election"].verdict is verdict
+
+
 @pytest.mark.parametrize("left_out", ["", "broker-*/data/__cluster_metadata-0", "broker-100"])
 def test_14_a_leader_that_is_marked_as_recovered_was_elected_once(
     left_out: str, sample_traces: Path, tmp_path: Path
