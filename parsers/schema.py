@@ -42,6 +42,7 @@ class Kind(StrEnum):
     LOGS_NOT_CLOSED = "logs_not_closed"  # a stopping broker could not close a log; detail = the exception
     # -- loading a log ----------------------------------------------------------------------------------------------
     LOG_LOADED = "log_loaded"  # leo, log_start where printed; detail = how many segments, or that it was moved
+    REMOVED_LOG_LOADED = "removed_log_loaded"  # of a directory whose name ends in -delete or -stray
     METADATA_LOADED = "metadata_loaded"  # KRaft: leo of the metadata log as a process loaded or truncated it; log_dir
     LOG_CREATED = "log_created"  # a new, empty log
     LOG_COPIED = "log_copied"  # to another directory of its broker, not in use there yet
@@ -162,7 +163,7 @@ class Kind(StrEnum):
     PARTITION_CREATED = "partition_created"  # leader, leader_epoch, isr, partition_epoch
     PARTITION_REQUESTED = "partition_requested"  # a new topic was asked for; who leads is not decided yet
     PARTITION_OFFLINE = "partition_offline"
-    TOPIC_REMOVED = "topic_removed"  # KRaft: the topic of this topic_id is no more; no partition
+    TOPIC_REMOVED = "topic_removed"  # KRaft: the topic of this topic_id is no more; detail is its name
     REPLICA_STATE = "replica_state"  # replica; detail = new state
     # -- files ------------------------------------------------------------------------------------------------------
     HW_CHECKPOINT = "hw_checkpoint"  # hw; replication-offset-checkpoint

@@ -257,7 +257,7 @@ def _dated() -> pl.Expr:
 
 def may_pair() -> pl.Expr:
     """Filter for observations that ``paired`` reads."""
-    return _is(*_READ, Kind.LOG_DELETED, Kind.TOPIC_REMOVED)
+    return _is(*_READ, Kind.LOG_DELETED)
 
 
 def _wanted(
@@ -278,7 +278,7 @@ def _wanted(
     ids = topic_ids(observations) if ids is None else ids
     several = ids.group_by("topic").len().filter(pl.col("len") > 1).select("topic")
     place = ["broker", *_PLACE]
-    gone = pl.when(_is(Kind.LOG_DELETED, Kind.TOPIC_REMOVED)).then(True).forward_fill().over(place)
+    gone = pl.when(_is(Kind.LOG_DELETED)).then(True).forward_fill().over(place)
     anew = (
         observations.filter(may_pair() & pl.col("topic").is_not_null())
         .sort(*place, "row")

@@ -7,6 +7,8 @@ from fnmatch import fnmatchcase
 
 import polars as pl
 
+from parsers.schema import Kind
+
 
 def matches(topic: str, patterns: Iterable[str]) -> bool:
     """Return whether the name of a topic fits one of some patterns, as a shell's.
@@ -24,7 +26,7 @@ def named(rows: pl.DataFrame) -> pl.DataFrame:
 
     An id never changes its name; a name may have several ids, one after the other.
     """
-    nameless = pl.col("topic").is_null() & pl.col("topic_id").is_not_null()
+    nameless = takes_name()
     if not rows.select(nameless.any()).item():
         return rows
     names = (
@@ -36,6 +38,15 @@ def named(rows: pl.DataFrame) -> pl.DataFrame:
     )
     return (
         rows.join(names, on="topic_id", how="left", maintain_order="left")
-        .with_columns(pl.coalesce("topic", "_name").alias("topic"))
+        .with_columns(pl.when(nameless).then("_name").otherwise("topic").alias("topic"))
         .drop("_name")
     )
+
+
+def takes_name() -> pl.Expr:
+    """Filter for rows that give a topic by its id alone, except that a topic was removed.
+
+    A removal is about each partition of its topic, so the replay of each reads it (``lines_of_brokers``).
+    """
+    removed = pl.col("kind") == Kind.TOPIC_REMOVED.value
+    return pl.col("topic").is_null() & pl.col("topic_id").is_not_null() & ~removed

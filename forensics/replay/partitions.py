@@ -35,6 +35,7 @@ from forensics.replay.facts.group_positions import GroupPosition, group_position
 from forensics.replay.facts.ids import Ids
 from forensics.replay.facts.incarnations import leaders_with_id, topic_ids
 from forensics.replay.facts.isr import members
+from forensics.replay.facts.lines_of_brokers import removes_topic
 from forensics.replay.facts.log_dir_moves import Homes, carried, homes
 from forensics.replay.facts.partition_facts import Fork, PartitionFacts
 from forensics.replay.facts.partition_lines import (
@@ -54,6 +55,7 @@ from forensics.replay.facts.printed_hws import PrintedHw, printed_hws
 from forensics.replay.facts.put_back_dirs import put_back
 from forensics.replay.facts.refusals import Complaint, complaints
 from forensics.replay.facts.scrapes import EndSeries, Series, scraped_ends, scrapes
+from forensics.replay.facts.stray_replicas import StrayReplica, stray_replicas
 from forensics.replay.facts.trace_lines import OfBrokers
 from forensics.replay.history import EpochRollback, History, ShortenedLog, Truncation
 from forensics.replay.interval import Interval
@@ -135,7 +137,8 @@ class _Beside:
     """Facts about incarnations that other lines or files name: alone they do not make it one that is replayed.
 
     Attributes:
-        topic_ids, leaders_with_id, removed, log_starts, printed_hws, without_records: as ``PartitionFacts`` has them.
+        topic_ids, leaders_with_id, removed, log_starts, printed_hws, stray_replicas, without_records: as
+            ``PartitionFacts`` has them.
         deleted: log start offsets that deletions state, as ``deletions`` takes them.
         last_stable, unlike_appends, played: what lines show by themselves.
         alone: what single replicas decide, where a trace claims every change of some replicas only.
@@ -149,6 +152,7 @@ class _Beside:
     deleted: Mapping[Place, list[tuple[int, int, int]]]
     log_starts: Mapping[Place, list[tuple[int, int, int]]]
     printed_hws: Mapping[Place, list[PrintedHw]]
+    stray_replicas: Mapping[Place, list[StrayReplica]]
     without_records: Mapping[Place, Mapping[int, tuple[Range, ...]]]
     last_stable: Mapping[Place, LastStable]
     unlike_appends: Mapping[Place, list[UnlikeAppends]]
@@ -178,13 +182,16 @@ class _Beside:
         wrong = {place: one.contradiction for place, one in alone.items() if one.contradiction is not None}
         played |= {place: replace(NO_DECISION, contradiction=one) for place, one in wrong.items()}
         doubted = frozenset(place for place, one in played.items() if one.contradiction is not None)
+        names = topic_ids(rows)
+        removed = frozenset(case.observations.filter(removes_topic()).get_column("topic_id"))
         return _Beside(
-            topic_ids=topic_ids(rows),
+            topic_ids=names,
             leaders_with_id=leaders_with_id(rows),
             removed=removals(rows),
             deleted=log_starts(rows),
             log_starts=stated_starts(rows),
             printed_hws=printed_hws(rows, texts(case)),
+            stray_replicas=stray_replicas(rows, names, removed),
             without_records=without_records(rows, case.complete, doubted),
             last_stable=last_stable(rows, case.complete, doubted),
             unlike_appends=unlike_appends(rows),
@@ -450,6 +457,7 @@ class _Read:
             log_starts=tuple(self.beside.log_starts.get(place, ())),
             complaints=tuple(self.complaints.get(place, ())),
             printed_hws=tuple(self.beside.printed_hws.get(place, ())),
+            stray_replicas=tuple(self.beside.stray_replicas.get(place, ())),
             positions=self.positions.get((topic, partition), ()) if alone else (),
             scrapes=self.scrapes.get((topic, partition), ()) if alone else (),
             scraped_ends=self.scraped_ends.get((topic, partition), {}) if alone else {},

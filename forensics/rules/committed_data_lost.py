@@ -21,6 +21,7 @@ from forensics.replay.committed.proof import (
 )
 from forensics.replay.committed.record_counts import records_lost, with_records
 from forensics.replay.committed.short_current_leader import in_no_copy, in_no_log, left_with_less
+from forensics.replay.committed.unknown_topics import left_without_topic
 from forensics.replay.confidence import Weakness, weak_points
 from forensics.replay.coverage import Printed, Span
 from forensics.replay.facts.compaction import NOT_CLEANED
@@ -326,6 +327,13 @@ def _created_again(history: History, case: Case) -> list[Want]:
     return [Want(Question.COMMITTED_BEFORE_NEW_LOG, committed_ways(history, epoch.leader), epochs=(_role(epoch),))]
 
 
+def _topic_unknown(history: History, case: Case) -> list[Want]:
+    """Return a want if brokers found that the controllers do not know the topic, and nothing shows its deletion."""
+    found = tuple(one.broker for one in left_without_topic(history))
+    ways = (anywhere(Artefact.OPERATORS),)
+    return [Want(Question.TOPIC_DELETED, ways, replicas=found, topic=history.topic)] if found else []
+
+
 def _undated(history: History, unclear: list[Range]) -> Want:
     """Return what would show which leader wrote the records in ``unclear``, among the evidence that is missing."""
     offsets = offsets_of(unclear)
@@ -391,6 +399,7 @@ _WANTS: tuple[Callable[[History, Case], list[Want]], ...] = (
     _no_high_watermark,
     _possible,
     _created_again,
+    _topic_unknown,
     _order_or_writer,
     _of_leaders_files,
     _later_leaders,

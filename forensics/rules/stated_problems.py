@@ -13,6 +13,7 @@ from forensics.case import Case
 from forensics.case.partial import excerpts_alone
 from forensics.case.shared_directories import opens_caseless, shared_directories
 from forensics.replay.facts.directory import Ref
+from forensics.replay.facts.lines_of_brokers import removes_topic
 from forensics.replay.lineage import Range
 from forensics.replay.roles.role_spans import ROLES
 from forensics.rules.finding import Evidence
@@ -131,6 +132,7 @@ def looked_at(rows: pl.LazyFrame, *, excerpt: bool) -> pl.LazyFrame:
     wanted = pl.any_horizontal(
         kind.is_in(_asked(excerpt=False)),
         opens_caseless(),
+        removes_topic(),
         pl.col("broker").is_null() & kind.is_in([one.value for one in _CHANGES]),
     )
     # A filter by itself, which leaves nearly all rows on disk.
@@ -199,7 +201,7 @@ def _rows(case: Case, *, excerpt: bool) -> Iterator[Row]:
     if rows.is_empty():
         return
     judged = _with_roles(case)
-    rows = _with_shared(rows, case)
+    rows = _with_shared(_with_deletions(rows, case), case)
     # A controller logs whose directory is offline.
     failed = pl.col("kind").is_in([Kind.STORAGE_ERROR.value, Kind.DIR_FAILED.value])
     rows = rows.with_columns(pl.when(failed).then(pl.coalesce("replica", "broker")).otherwise("broker").alias("broker"))
@@ -214,6 +216,13 @@ def _rows(case: Case, *, excerpt: bool) -> Iterator[Row]:
         unjudged = known is not None and known.unjudged and row["broker"] not in judged
         if known is not None and (excerpt or known.always or unjudged):
             yield _with_event(row, events) if row["kind"] in FAILURES and _is_open(row) else row
+
+
+def _with_deletions(rows: pl.DataFrame, case: Case) -> pl.DataFrame:
+    """Return rows in which a replica is no stray one if a controller removed its topic: it was to be deleted."""
+    removed = case.observations.filter(removes_topic()).get_column("topic_id").unique()
+    deleted = pl.col("topic_id").is_in(removed.implode()) & (pl.col("kind") == Kind.LOG_DELETED.value)
+    return rows.with_columns(pl.when(deleted).then(None).otherwise("detail").alias("detail"))
 
 
 def _with_shared(rows: pl.DataFrame, case: Case) -> pl.DataFrame:

@@ -36,6 +36,7 @@ from forensics.rules.finding import (
     span_text,
 )
 from forensics.rules.other_directories import explained, look_in
+from forensics.rules.rescue import salvage
 from forensics.rules.story import CAUSE_OF, fork_cause
 from forensics.rules.suspect import (
     BY_EPOCH,
@@ -115,6 +116,7 @@ def _values(history: History, one: Suspicion) -> dict[str, object]:
         "span": span_text([(one.first, one.end)]) if one.end is not None else "",
         "offsets": offsets_text(one.offsets) if one.end is not None else "",
         "more": perhaps_text(None) if one.more else "",
+        "kept": brokers_text(one.copies),
         "too": "stopped uncleanly too, and " if one.more else "",
         **_sides(one),
     }
@@ -128,6 +130,8 @@ def _sides(one: Suspicion) -> dict[str, str]:
 
 
 def _replicas(one: Suspicion) -> tuple[int, ...]:
+    if one.copies:
+        return one.copies
     if one.sides is not None:
         return tuple(sorted((*one.sides[0], *one.sides[1])))
     return (one.replica,) if one.replica is not None else ()
@@ -140,11 +144,18 @@ _GONE = {
 """That no copy is left, by whether it is unknown that there were records."""
 
 
+_KEPT = (
+    f"{HERE}.*-stray of {{kept}}: brokers have given this name to the directories. Before 3.6.1 they keep the name "
+    f"{HERE}, and a broker may delete them within minutes"
+)
+"""Copies of a topic that the controllers do not know (KAFKA-15605)."""
+
+
 def _may_hold(history: History, one: Suspicion) -> tuple[int, ...] | None:
     """Return the replicas that may still have what another leader began without; None where no leader did, or where
     no line or file names a replica.
     """
-    if one.sides is not None:
+    if one.copies or one.sides is not None:
         return _replicas(one)
     return may_still_hold(history, one.first, one.epoch) if 0 <= one.since < one.epoch else None
 
@@ -165,6 +176,8 @@ def _general(want: Want) -> str:
 def _facts(suspect: Suspect, one: Suspicion, values: Mapping[str, object]) -> tuple[Fact, ...]:
     """Return the lines, in order: what the witness stated before has a line of its own."""
     shows = suspect.shows.format_map(values)
+    if one.copies:
+        return tuple(Fact(shows, broker=broker, refs=(ref,)) for broker, ref in zip(one.copies, one.refs, strict=True))
     first, *later = one.refs
     had = suspect.had or ("had high watermark {end}" if suspect.before == HW and one.end is not None else "")
     if not had or not later:
@@ -249,14 +262,17 @@ def _finding(
         cause=_cause(history, suspect, one),
         **advised(
             history.name,
+            keep=_KEPT.format_map(values) if one.copies else None,
             next_steps=(
                 *(() if gone else (copy_before_start(held or (), history.origin),)),
                 *((look_in(one.replica, one.moved),) if one.moved is not None and one.replica is not None else ()),
                 *(_worded(step, history).format_map(values) for step in suspect.settle),
                 *(Action(f"{verb(want)} {want_text(want, HERE)}", general=_general(want)) for want in missing[:3]),
+                *((salvage(history, one.copies),) if one.copies else ()),
             ),
             # Where each replica's data shows that it has not the records, nothing is to be kept.
             do_not=() if gone else tuple(_worded(what, history).format_map(values) for what in suspect.do_not),
+            lost=one.offsets if one.copies else (),
         ),
         subject=suspect.sign.name,
     )

@@ -620,5 +620,17 @@ SUSPECTS: tuple[Suspect, ...] = (
         do_not=(KEEP,),
         cause=CauseId.UNCLEAN_ELECTION,
     ),
+    Suspect(
+        Sign.TOPIC_GONE,
+        "committed-data-lost",
+        "the controllers no longer know this topic, as {kept} found when they started, and no line shows that somebody "
+        "deleted it. No consumer can read {offsets}, which these brokers had",
+        "found that the controllers do not know the topic of its replica, which had log end offset {end}",
+        ("somebody deleted the topic on purpose, and no line in the evidence shows it: then nothing is lost",),
+        before="",
+        after="",
+        do_not=("delete directories with names that end in -stray before that",),
+        cause=CauseId.VOTERS_LOST_RECORDS,
+    ),
 )
 """Every suspicion that a finding may name, in the order in which they are shown."""

@@ -90,6 +90,7 @@ class Question(StrEnum):
     WENT_ON_WITH = "went-on-with"  # with which of several leaders of one epoch
     STILL_LED = "still-led"
     EPOCH_GIVEN_TWICE = "epoch-given-twice"
+    TOPIC_DELETED = "topic-deleted"  # on purpose: the controllers do not know it
     CREATED_AGAIN = "created-again"  # which would explain several leaders of one epoch
     WHICH_LIFE = "which-life"  # of a topic that was created again
     ISR_BEFORE = "isr-before"

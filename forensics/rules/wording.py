@@ -138,6 +138,10 @@ SENTENCES: Mapping[Question, str] = MappingProxyType(
         Question.EPOCH_GIVEN_TWICE: (
             "the complete state-change.log of {brokers}: whether any leader epoch of {partition} has a second leader"
         ),
+        Question.TOPIC_DELETED: (
+            "whether somebody deleted topic {topic} on purpose, and when: {replicas} found that the controllers do not "
+            "know it"
+        ),
         Question.CREATED_AGAIN: (
             "the server.log and state-change.log of {brokers}: whether {partition} was deleted and created again, "
             "because leader epoch {epoch} has {leaders} leaders"
@@ -450,6 +454,8 @@ _PARTS: Mapping[str, Callable[[Want], str]] = MappingProxyType(
 
 def verb(want: Want) -> str:
     """Return the verb before a want's sentence: what somebody may have saved then need not exist."""
+    if want.question is Question.TOPIC_DELETED:
+        return "find out"
     if Artefact.PARTITION_LOGGER not in want.artefacts:
         return "collect"
     return "find out" if want.origin is Origin.FILES and want.question in OF_COMMITS else "look for"

@@ -347,7 +347,7 @@ class Reader:
     def _topic_removed(self, fields: dict[str, Any]) -> None:
         topic_id = fields["topic_id"]
         name = self.state.topics.pop(topic_id, None)
-        self.row(Kind.TOPIC_REMOVED, topic=name, topic_id=topic_id)
+        self.row(Kind.TOPIC_REMOVED, topic_id=topic_id, detail=name)
         if name is not None and self.state.allowing is not None:
             self.state.allowing.pop(name, None)
         for key in [key for key in self.state.partitions if key[0] == topic_id]:

@@ -262,5 +262,36 @@ MESSAGES: tuple[Message, ...] = (
             ),
         ),
     ),
+    # As of a metadata record, the row has no topic: it is about each of its partitions.
+    Message(
+        id="K-17",
+        kind=Kind.TOPIC_REMOVED,
+        literal=("Replayed RemoveTopicRecord for topic ", "Removed topic "),
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="2.8",
+                until=None,
+                regex=(
+                    rf"^{QUORUM_CONTROLLER}(?:Replayed RemoveTopicRecord for|Removed) topic (?P<detail>{NAME}) with ID "
+                    r"(?P<topic_id>[A-Za-z0-9_-]{22})"
+                ),
+                source_ref="2.8.0 ReplicationControlManager:374, 3.6.2 ReplicationControlManager:534",
+                examples=(
+                    Example(
+                        "[QuorumController id=100] Replayed RemoveTopicRecord for topic orders with ID "
+                        "Fvd2EajMSPaJ6VDNW7X_eg.",
+                        ({"witness": 100, "detail": "orders", "topic_id": "Fvd2EajMSPaJ6VDNW7X_eg"},),
+                        "real",
+                    ),
+                    Example(
+                        "[Controller 100] Removed topic orders with ID Fvd2EajMSPaJ6VDNW7X_eg.",
+                        ({"witness": 100, "detail": "orders", "topic_id": "Fvd2EajMSPaJ6VDNW7X_eg"},),
+                    ),
+                ),
+            ),
+        ),
+    ),
 )
 """Partitions, their ISR, the controller itself."""

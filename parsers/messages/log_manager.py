@@ -8,6 +8,7 @@ from parsers.messages.patterns import LOG, NAME, ORDERS, TP
 from parsers.schema import Kind
 
 _LOADED = LOG.replace("{hw}", "-?[0-9]+")
+_REMOVED = _LOADED.replace(r"[^/\\,]+, ", r"[^/\\,]+-(?:delete|stray), ", 1)
 _DIRECTORY = r"(?P<log_dir>.+?)"
 _TO_THE_END = r"(?P<log_dir>.+)"
 _MARKED = r".*\.[0-9a-f]{32}-"
@@ -151,6 +152,40 @@ MESSAGES: tuple[Message, ...] = (
             ),
         ),
     ),
+    # Lines of the loader before this one name the partition alone, as those about its present log do.
+    Message(
+        id="L-05a",
+        kind=Kind.REMOVED_LOG_LOADED,
+        literal="Completed load of Log(dir=",
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="2.6",
+                until=None,
+                regex=rf"^Completed load of {_REMOVED} with (?P<detail>[0-9]+) segments",
+                source_ref="2.6.3 LogManager:357, 3.6.2 LogManager:456",
+                examples=(
+                    Example(
+                        "Completed load of "
+                        "Log(dir=/srv/kafka/broker-2/data2/orders-0.a734b284d9de4b03809b540398cc4077-delete, "
+                        "topic=orders, partition=0, highWatermark=0, lastStableOffset=0, logStartOffset=0, "
+                        "logEndOffset=0) with 1 segments in 45ms (1/1 loaded in /srv/kafka/broker-2/data2)",
+                        ({"log_dir": "/srv/kafka/broker-2/data2", **ORDERS, "log_start": 0, "leo": 0, "detail": "1"},),
+                        "real",
+                    ),
+                    Example(
+                        "Completed load of Log(dir=/data/orders-0.a734b284d9de4b03809b540398cc4077-stray, "
+                        "topicId=gVALHyhWRNOLVG3R7J71Bg, topic=orders, partition=0, highWatermark=0, "
+                        "lastStableOffset=0, logStartOffset=0, logEndOffset=50) with 1 segments, "
+                        "local-log-start-offset 0 and log-end-offset 50 in 22ms (6/13 completed in /data)",
+                        ({**_STRAY_LOG, "detail": "1"},),
+                        "real",
+                    ),
+                ),
+            ),
+        ),
+    ),
     # The high watermark printed here is not one: it is set from the checkpoint later (P-02), and is the log start now.
     Message(
         id="L-05",
@@ -167,14 +202,6 @@ MESSAGES: tuple[Message, ...] = (
                 source_ref="3.6.2 LogManager:456",
                 own_row=False,
                 examples=(
-                    Example(
-                        "Completed load of "
-                        "Log(dir=/srv/kafka/broker-2/data2/orders-0.a734b284d9de4b03809b540398cc4077-delete, "
-                        "topic=orders, partition=0, highWatermark=0, lastStableOffset=0, logStartOffset=0, "
-                        "logEndOffset=0) with 1 segments in 45ms (1/1 loaded in /srv/kafka/broker-2/data2)",
-                        (),
-                        "real",
-                    ),
                     Example(
                         "Completed load of Log(dir=/data2/orders-0.3e6562b5baf34ee9b5a3cba2bb0a3d5b-future, "
                         "topic=orders, partition=0, highWatermark=0, lastStableOffset=0, logStartOffset=0, "

@@ -484,5 +484,22 @@ MESSAGES: tuple[Message, ...] = (
             "[ReplicaManager broker=1] Error processing delete records operation on partition orders-0",
         ),
     ),
+    # The file is in a directory that was renamed in between: its topic is being deleted.
+    routine(
+        "U-11",
+        Kind.CHECKPOINT_ERROR,
+        ("Failed to write to checkpoint file ",),
+        "WARN",
+        True,
+        Wording(
+            "3.7",
+            None,
+            r"^Failed to write to checkpoint file .*\. This is ok if the topic/partition is being deleted",
+            "3.8.0 CheckpointFileWithFailureHandler.writeIfDirExists (KAFKA-16541)",
+            "Failed to write to checkpoint file /srv/kafka/broker-3/data/again-2/leader-epoch-checkpoint. This is ok "
+            "if the topic/partition is being deleted",
+            "real",
+        ),
+    ),
 )
 """Known, and of no use here."""

@@ -19,7 +19,7 @@ from forensics.case.topics import named
 from forensics.case.twins import COPY, copies
 from forensics.engines import local
 from parsers.files.sources import Source
-from parsers.schema import OBSERVATIONS
+from parsers.schema import OBSERVATIONS, Kind
 from tests.conftest import in_full
 from tests.parsers.handing_over import folder, tar
 
@@ -163,14 +163,22 @@ def test_a_dump_of_another_cluster_is_no_copy(case: Path) -> None:
 
 
 def test_topics_get_their_names_by_id() -> None:
+    role, removed = Kind.BECOME_LEADER.value, Kind.TOPIC_REMOVED.value
     rows = pl.DataFrame(
-        [("a", "A" * 22), (None, "A" * 22), (None, "B" * 22), (None, None), ("b", None)],
-        schema={"topic": pl.String, "topic_id": pl.String},
+        [
+            ("a", "A" * 22, role),
+            (None, "A" * 22, role),
+            (None, "A" * 22, removed),  # is about each partition of the topic
+            (None, "B" * 22, role),
+            (None, None, role),
+            ("b", None, role),
+        ],
+        schema={"topic": pl.String, "topic_id": pl.String, "kind": OBSERVATIONS["kind"]},
         orient="row",
     )
     found = named(rows.with_columns(pl.lit(None, dtype=OBSERVATIONS["hw"]).alias("hw")))
-    assert found.get_column("topic").to_list() == ["a", "a", None, None, "b"]
-    assert found.columns == ["topic", "topic_id", "hw"]
+    assert found.get_column("topic").to_list() == ["a", "a", None, None, None, "b"]
+    assert found.columns == ["topic", "topic_id", "kind", "hw"]
 
 
 @given(

@@ -178,3 +178,17 @@ def test_a_role_in_the_same_epoch_under_another_leader_is_of_another_topic_where
     again = told([followed(0), followed(0)], None, TWO, since=2)
     again[0]["leader"] = again[1]["leader"] = 2
     assert lives([*again, *both]) == [0, 0, 1, 0]
+
+
+def test_a_replica_found_stray_names_the_topic_before() -> None:
+    """Broker 2 was down when the topic was made again, and finds its replica stray right before it makes the log."""
+    made = (Kind.LOG_CREATED, None)
+    others = told([(Kind.TOPIC_ID, None), made, led(0)] * 2, ONE, None, None, TWO, None, None)
+    own = told(
+        [(Kind.TOPIC_ID, None), made, followed(0), (Kind.LOG_DELETED, None), (Kind.TOPIC_ID, None), made, followed(0)],
+        ONE, None, None, ONE, TWO, None, None, broker=2,
+    )  # fmt: skip
+    for rows, seconds in ((others, [0, 1, 2, 60, 61, 62]), (own, [0, 1, 2, 70, 71, 72, 73])):
+        for row, second in zip(rows, seconds, strict=True):
+            row["time"] = START + timedelta(seconds=second)
+    assert lives([*others, *own]) == [1, 1, 1, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0]

@@ -12,6 +12,7 @@ import polars as pl
 from forensics.case import Reading
 from forensics.case.case import in_window
 from forensics.case.lives import clustered
+from forensics.case.topics import takes_name
 from forensics.engines.stages.context import SURVEY, Context, Draft, busy, gaps, placed
 from forensics.engines.stages.packing import packed, unpacked
 from forensics.engines.stages.rows import narrowed, plain, restored
@@ -123,7 +124,7 @@ class Derive:
                 found = found.filter(keep)
             found = (
                 found.join(names.rename({"topic": "_name"}), on="topic_id", how="left", maintain_order="left")
-                .with_columns(pl.coalesce("topic", "_name").alias("topic"))
+                .with_columns(pl.when(takes_name()).then("_name").otherwise("topic").alias("topic"))
                 .drop("_name")
             )
             found = gaps(found, starts).rename({"gap": "run", "_when": "ordered", "_rank": "rank"})

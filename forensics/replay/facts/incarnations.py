@@ -16,9 +16,6 @@ from parsers.schema import ROLES, Kind
 _CLOCKS: Final = timedelta(seconds=10)
 """The clocks of brokers rarely differ by more."""
 
-_GONE_KINDS: Final = (Kind.LOG_DELETED, Kind.TOPIC_REMOVED)
-"""Kinds of line about a topic that is deleted."""
-
 _EPOCH_KINDS: Final = (
     Kind.LEADER_AND_ISR,
     Kind.BECOME_LEADER,
@@ -83,7 +80,7 @@ def _marking() -> pl.Expr:
     """Filter for the rows that ``_with_beginnings`` reads: no other row has a mark, begins an incarnation, or decides
     whether one begins.
     """
-    kinds = (*_EPOCH_KINDS, *_GONE_KINDS, Kind.PARTITION_REQUESTED, Kind.LOG_CREATED)
+    kinds = (*_EPOCH_KINDS, Kind.LOG_DELETED, Kind.PARTITION_REQUESTED, Kind.LOG_CREATED)
     marks = pl.col("kind").is_in([kind.value for kind in kinds]) | (pl.col("topic_id").str.len_chars() > 0)
     # With an empty log a trace begins an incarnation; rows up to the last one with records decide with which row.
     marks = marks | (_found_empty() & _traced()) | ((pl.col("leo") > 0) & _traced().any())
@@ -100,7 +97,7 @@ def _with_beginnings(rows: pl.DataFrame) -> pl.DataFrame:
         _made, _after_deletion: other marks.
     """
     names_epoch = _names_epoch()
-    gone = pl.col("kind").is_in([kind.value for kind in _GONE_KINDS]) | (pl.col("leader") == -2) | _new()
+    gone = (pl.col("kind") == Kind.LOG_DELETED.value) | (pl.col("leader") == -2) | _new()
     gone = gone | (pl.col("detail") == Transition.DELETED.value)
     rows = rows.with_columns(
         # the last of two events before this row
@@ -450,7 +447,9 @@ def _made_for_next_id(rows: pl.DataFrame) -> pl.DataFrame:
     if not _several_ids(rows) or not rows.select(made.any()).item():
         return rows.with_columns(pl.lit(False).alias("_made"))
     rows = rows.with_row_index("_at")
-    ids = rows.filter(pl.col("_id").is_not_null(), pl.col("time").is_not_null())
+    # A removed replica that a broker finds later is of a topic before.
+    living = pl.col("kind") != Kind.LOG_DELETED.value
+    ids = rows.filter(pl.col("_id").is_not_null(), pl.col("time").is_not_null(), living)
     ids = ids.select(*place, pl.col("time").alias("_when"), pl.col("_id").alias("_found")).sort("_when")
     logs = rows.filter(made).select("_at", *place, (pl.col("time") - _CLOCKS).alias("_when")).sort("_when")
     sides = [

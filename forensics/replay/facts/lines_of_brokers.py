@@ -66,6 +66,11 @@ def reads_metadata_log() -> pl.Expr:
     return pl.col("kind").is_in(kinds) & pl.col("broker").is_not_null()
 
 
+def removes_topic() -> pl.Expr:
+    """Filter for lines and records of the deletion of a topic (KRaft): ``stray_replicas`` reads them."""
+    return (pl.col("kind") == Kind.TOPIC_REMOVED.value) & pl.col("topic_id").is_not_null()
+
+
 _SESSIONS: Final = (Kind.BROKER_FENCED, Kind.BROKER_UNFENCED, Kind.BROKER_REGISTERED)
 
 
@@ -90,6 +95,7 @@ READ: Final[tuple[Callable[[], pl.Expr], ...]] = (
     handles_request,
     sees_broker_session,
     reads_metadata_log,
+    removes_topic,
 )
 """Lines of which the replay reads each one. Of ``of_controllers`` the last line is enough."""
 

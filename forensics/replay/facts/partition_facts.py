@@ -12,6 +12,7 @@ from forensics.replay.facts.group_positions import GroupPosition
 from forensics.replay.facts.printed_hws import PrintedHw
 from forensics.replay.facts.refusals import Complaint
 from forensics.replay.facts.scrapes import EndSeries, Series
+from forensics.replay.facts.stray_replicas import StrayReplica
 from forensics.replay.lineage import Range, intersect, merge, subtract
 
 
@@ -111,6 +112,7 @@ class PartitionFacts:
         without_records: by broker, offsets within a log at which a truncation left no records, as traces state it.
         log_starts: (broker, row, offset) of each line that states a log start offset.
         complaints: lines about two offsets that contradict each other.
+        stray_replicas: lines about replicas of a topic that the controllers do not know, if nothing deleted it.
         printed_hws: high watermarks and ISRs as printed, one for each line.
         positions: that consumer groups committed; of the last topic of this name.
         scrapes: high watermarks as exporters printed them, series by series; of the last topic of this name.
@@ -143,6 +145,7 @@ class PartitionFacts:
     without_records: Mapping[int, tuple[Range, ...]] = field(default_factory=dict)
     log_starts: tuple[tuple[int, int, int], ...] = field(default=(), repr=False, compare=False)
     complaints: tuple[Complaint, ...] = field(default=(), repr=False, compare=False)
+    stray_replicas: tuple[StrayReplica, ...] = field(default=(), repr=False, compare=False)
     printed_hws: tuple[PrintedHw, ...] = field(default=(), repr=False, compare=False)
     positions: tuple[GroupPosition, ...] = field(default=(), repr=False, compare=False)
     scrapes: tuple[Series, ...] = ()

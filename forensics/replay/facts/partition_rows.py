@@ -11,6 +11,7 @@ from forensics.replay.facts.incarnations import incarnations
 from forensics.replay.facts.log_dir_moves import without_copies
 from forensics.replay.facts.log_numbers import LOG, numbered
 from forensics.replay.facts.overlapping_files import without_overlaps
+from forensics.replay.facts.removed_logs import without_removed_logs
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import SCRAPED, Kind
 
@@ -35,7 +36,7 @@ def partition_rows(observations: pl.DataFrame, *, metadata: bool = False) -> pl.
     order = numbered(order.filter("_read").sort("row"), place).sort(LOG, maintain_order=True)
     # The rows are chosen and put in order by these columns alone, and then taken with all of theirs at once.
     rows = observations[order.get_column("_at")].with_columns(order.get_column(LOG))
-    rows = incarnations(without_copies(without_overlaps(rows)))
+    rows = incarnations(without_removed_logs(without_copies(without_overlaps(rows))))
     if rows.get_column("incarnation").sum():
         return numbered(rows.drop(LOG))
     return rows

@@ -80,6 +80,7 @@ class Sign(StrEnum):
     READ_BACK_LESS = "a process read back a lower high watermark than its checkpoint had"
     LED_WITHOUT_LAST_RECORDS = "a leader from outside the last ISR stated began below the log end of its only member"
     LED_FROM_OUTSIDE_ISR = "a leader was not in the last ISR that a leader before it stated"
+    TOPIC_GONE = "every replica is of a topic that the controllers no longer know, and no line deletes it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +104,7 @@ class Suspicion:
         sides: brokers with the records of the witness, and brokers with those of the replica, where copies differ.
         pieces: the offsets at stake, if they are not all of ``[first, end)``.
         followed: the lines by which the witness then truncated its log to follow the replica.
+        copies: replicas whose brokers keep all of it, though none serves it.
         more: what the witness had ends at ``end`` only since an unclean stop, so more may be at stake.
     """
 
@@ -123,6 +125,7 @@ class Suspicion:
     pieces: tuple[Range, ...] = ()
     followed: tuple[Ref, ...] = ()
     more: bool = False
+    copies: tuple[int, ...] = ()
 
     @property
     def offsets(self) -> tuple[Range, ...]:

@@ -56,6 +56,7 @@ from forensics.replay.signs.refusal_signs import (
 )
 from forensics.replay.signs.shorter_loads import led_after_loading_shorter, loaded_below_stated, loaded_shorter
 from forensics.replay.signs.sign import Sign, Suspicion
+from forensics.replay.signs.stray_signs import topic_gone
 from forensics.replay.signs.truncation_signs import (
     highest_stated,
     truncated_below_own,
@@ -747,5 +748,6 @@ SIGNS: dict[Sign, Callable[[History], Iterable[Suspicion]]] = {
     Sign.READ_BACK_LESS: partial(_stated_lower, Sign.READ_BACK_LESS),
     Sign.LED_WITHOUT_LAST_RECORDS: lacks_records_of_last_isr,
     Sign.LED_FROM_OUTSIDE_ISR: _led_from_outside,
+    Sign.TOPIC_GONE: topic_gone,
 }
 """Every sign, and the function that finds it."""

@@ -377,8 +377,8 @@ def _own_settings(case: Case) -> pl.DataFrame:
     """Return the own settings of topics and clusters (topic None), and whether a later record deletes the topic."""
     kind = pl.col("kind")
     rows = case.observations.filter(kind.is_in([Kind.TOPIC_CONFIG.value, Kind.CLUSTER_CONFIG.value]))
-    gone = case.observations.filter(kind == Kind.TOPIC_REMOVED.value, pl.col("topic").is_not_null())
-    last = gone.group_by("source", "topic").agg(pl.col("row").max().alias("removed"))
+    gone = case.observations.filter(kind == Kind.TOPIC_REMOVED.value, pl.col("detail").is_not_null())
+    last = gone.group_by("source", pl.col("detail").alias("topic")).agg(pl.col("row").max().alias("removed"))
     told = rows.join(last, on=["source", "topic"], how="left", maintain_order="left")
     deleted = (pl.col("removed") > pl.col("row")).fill_null(value=False).alias("deleted")
     told = told.select("topic", "detail", deleted).drop_nulls("detail")

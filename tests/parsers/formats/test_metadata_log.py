@@ -481,9 +481,9 @@ def test_brokers_come_and_go() -> None:
 
 def test_a_removed_topic_is_forgotten() -> None:
     scan = read_metadata_log(log(*BASE, metadata(9, bytes(range(16))), change_record(0, leader=2)))
-    assert rows(scan, "kind", "topic", "topic_id")[1:] == [
-        ("topic_removed", "t", TOPIC_ID_TEXT),
-        ("partition_changed", None, TOPIC_ID_TEXT),
+    assert rows(scan, "kind", "topic", "topic_id", "detail")[1:] == [
+        ("topic_removed", None, TOPIC_ID_TEXT, "t"),
+        ("partition_changed", None, TOPIC_ID_TEXT, None),
     ]
     assert scan.state == MetadataState(next_offset=4, allowing={})
 

@@ -1,0 +1,146 @@
+"""A topic that the controllers no longer know: brokers find their replicas stray as they start (KRaft)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from forensics.engines import large
+from forensics.engines.local import scan
+from forensics.reports import markdown, text
+from forensics.reports.json_report import render
+from forensics.rules.causes import CauseId
+from forensics.rules.finding import Judgement, Severity
+from forensics.rules.wants import Question
+from tests.cases.test_recorded import unpacked
+from tests.incident import Incident
+
+LOSS = "committed-data-lost"
+TOPIC_ID, LATER_ID = "UYZI6pwWQ4GVdQyfFrwMlA", "qT65uGXyTWqsF6FiUgV8Bg"
+REMOVED = f"INFO [QuorumController id=9] Replayed RemoveTopicRecord for topic {{topic}} with ID {TOPIC_ID}."
+CONTROLLER = "(org.apache.kafka.controller.ReplicationControlManager)"
+
+
+def stray(incident: Incident, end: int, *, why: str = "") -> str:
+    """Return the line of a broker that finds the replica stray."""
+    topic, _, partition = incident.partition.rpartition("-")
+    why = why or f"the topicId {TOPIC_ID} does not exist in the metadata image"
+    return (
+        f"INFO Found stray log dir Log(dir=/d/{incident.partition}, topicId={TOPIC_ID}, topic={topic}, "
+        f"partition={partition}, highWatermark=0, lastStableOffset=0, logStartOffset=0, logEndOffset={end}): {why} "
+        "(kafka.server.metadata.BrokerMetadataPublisher$)"
+    )
+
+
+def topic_gone(folder: Path, *, stray_on: tuple[int, ...] = (1, 2, 3), end: int = 80) -> Incident:
+    """All brokers restart after their controllers lost the topic, and some of them find their replica stray."""
+    incident = Incident(folder)
+    for number in (1, 2, 3):
+        node = incident[number].creates(1)
+        if number == 1:
+            node.leads(1, 0, 0, 0, [1, 2, 3])
+        else:
+            node.follows(1, 0, 1, 0, 0)
+        node.starts(20).loads(22, end)
+        if number in stray_on:
+            node.says(23 + number, stray(incident, end))
+    return incident
+
+
+def answer(incident: Incident) -> Judgement:
+    """Return the answer about lost records of the incident's partition."""
+    return incident.partition_of(incident.scan()).judgements[LOSS]
+
+
+def test_a_topic_that_every_replica_finds_gone_is_suspected(tmp_path: Path) -> None:
+    (finding,) = answer(topic_gone(tmp_path / "in")).findings
+    assert (finding.offsets, finding.replicas, finding.severity) == (((0, 80),), (1, 2, 3), Severity.ERROR)
+    assert finding.cause == CauseId.VOTERS_LOST_RECORDS
+    assert finding.keep.startswith("orders-0.*-stray of brokers 1, 2 and 3")
+    assert [fact.broker for fact in finding.facts] == [1, 2, 3]
+    steps = [str(step) for step in finding.next_steps]
+    assert any("find out whether somebody deleted topic orders on purpose" in step for step in steps)
+    assert any("salvage" in step and "--offsets 0..80" in step for step in steps)
+
+
+@pytest.mark.parametrize("on", [(1,), (2, 3)])
+def test_another_replica_may_still_serve_it(tmp_path: Path, on: tuple[int, ...]) -> None:
+    """The others may have deleted theirs on demand, or still lead: unknown, and no alarm."""
+    told = answer(topic_gone(tmp_path / "in", stray_on=on))
+    assert (told.verdict, told.findings) == ("unknown", ())
+    assert Question.TOPIC_DELETED in {want.question for want in told.missing}
+
+
+def deleted_by_order(incident: Incident) -> None:
+    """A broker that runs deletes its replica as it is told."""
+    name = incident.partition
+    incident[3].says(
+        15, f"INFO Log for partition {name} is renamed to /d/{name}.{'0' * 32}-delete and is scheduled for deletion "
+        "(kafka.log.LogManager)",
+    )  # fmt: skip
+
+
+def removed_by_controller(incident: Incident) -> None:
+    """The controllers carry out the deletion."""
+    topic = incident.partition.rpartition("-")[0]
+    incident[9].says(15, f"{REMOVED.format(topic=topic)} {CONTROLLER}", log="controller")
+
+
+def removed_up_to_3_5(incident: Incident) -> None:
+    """The same, in the words of earlier releases."""
+    topic = incident.partition.rpartition("-")[0]
+    line = f"INFO [Controller 9] Removed topic {topic} with ID {TOPIC_ID}. {CONTROLLER}"
+    incident[9].says(15, line, log="controller")
+
+
+@pytest.mark.parametrize("deletes", [removed_by_controller, removed_up_to_3_5])
+def test_a_deleted_topic_is_none(tmp_path: Path, deletes: object) -> None:
+    incident = topic_gone(tmp_path / "in")
+    assert callable(deletes)
+    deletes(incident)
+    assert Question.TOPIC_DELETED not in {want.question for want in answer(incident).missing}
+    assert answer(incident).findings == ()
+
+
+def test_nor_is_one_that_a_broker_deletes_by_order(tmp_path: Path) -> None:
+    incident = topic_gone(tmp_path / "in", stray_on=(1, 2))
+    deleted_by_order(incident)
+    assert answer(incident).findings == ()
+
+
+def test_nor_is_one_without_records(tmp_path: Path) -> None:
+    assert answer(topic_gone(tmp_path / "in", end=0)).findings == ()
+
+
+def test_another_topic_of_the_case_was_deleted(tmp_path: Path) -> None:
+    incident = topic_gone(tmp_path / "in")
+    line = f"{REMOVED.format(topic='audit').replace(TOPIC_ID, LATER_ID)} {CONTROLLER}"
+    incident[9].says(15, line, log="controller")
+    assert len(answer(incident).findings) == 1
+
+
+def test_the_engine_for_large_evidence_has_the_same(tmp_path: Path) -> None:
+    incident = topic_gone(tmp_path / "in")
+    removed_by_controller(incident)
+    small = render(incident.scan())
+    assert small == render(large.scan([str(tmp_path / "in")], jobs=1, memory=1 << 30))
+
+
+def test_a_recorded_cluster_whose_controllers_lost_a_topic(tmp_path: Path) -> None:
+    """``quorumrolled-3.9.1``: the metadata log lost the records of topic ``late``, whose replicas are all there."""
+    result = scan([str(unpacked("quorumrolled-3.9.1", tmp_path))])
+    found = {
+        one.history.name: [(finding.offsets, finding.replicas) for finding in one.judgements[LOSS].findings]
+        for one in result.partitions
+        if one.history.topic == "late"
+    }
+    assert found == {name: [(((0, 225),), (1, 2, 3))] for name in ("late-0", "late-1")}
+    for told in (text.render(result), markdown.render(result)):
+        assert "late-0.\\*-stray of brokers 1, 2 and 3" in told or "late-0.*-stray of brokers 1, 2 and 3" in told
+
+
+def test_a_topic_that_is_served_again_is_none(tmp_path: Path) -> None:
+    incident = topic_gone(tmp_path / "in")
+    incident[1].leads(40, 1, 80, 80, [1])
+    assert answer(incident).findings == ()
