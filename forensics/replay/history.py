@@ -482,20 +482,14 @@ class History:
         # A controller logs partitions of which it holds no replica.
         found = {b for b, disk in self.facts.disks.items() if disk.shows_replica} | self.facts.listed
         found |= {b for b, replica in self.replicas.items() if replica.directory is not None or self.role_spans.get(b)}
-        for epoch in self.epochs.values():
-            if epoch.leader is not None and epoch.leader >= 0:
-                found.add(epoch.leader)
-            for isr, _ in epoch.isr:
-                found |= isr
-        return frozenset(found)
+        return frozenset(found | self.epochs.naming.keys())
 
     @property
     def holders(self) -> frozenset[int]:
         """Every broker that led the partition or was in its ISR; none of the metadata log, which has no ISR."""
         if self.quorum is not None:
             return frozenset()
-        found = {epoch.leader for epoch in self.epochs.values() if epoch.leader is not None and epoch.leader >= 0}
-        return frozenset(found.union(*(isr for epoch in self.epochs.values() for isr, _ in epoch.isr)))
+        return frozenset(self.epochs.naming)
 
     @property
     def members_whole(self) -> bool:

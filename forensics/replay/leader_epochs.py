@@ -105,11 +105,12 @@ class LeaderEpochs(dict[int, Epoch]):
     and again makes thousands of epochs, so these are found by bisection.
     """
 
-    __slots__ = ("_contested", "_numbers", "_rising")
+    __slots__ = ("_contested", "_naming", "_numbers", "_rising")
 
     _numbers: Sequence[int]
     _rising: Sequence[Epoch]
     _contested: frozenset[int] | None
+    _naming: Mapping[int, Sequence[Epoch]] | None
 
     def __init__(self, epochs: Mapping[int, Epoch] | None = None) -> None:
         """Take the epochs by number, in any order."""
@@ -125,6 +126,7 @@ class LeaderEpochs(dict[int, Epoch]):
         self.clear()
         self.update(sorted(epochs.items()))
         self._numbers, self._rising, self._contested = tuple(self), tuple(self.values()), None
+        self._naming = None
 
     @property
     def contested(self) -> frozenset[int]:
@@ -132,6 +134,18 @@ class LeaderEpochs(dict[int, Epoch]):
         if self._contested is None:
             self._contested = frozenset(one.epoch for one in self._rising if one.other_leaders)
         return self._contested
+
+    @property
+    def naming(self) -> Mapping[int, Sequence[Epoch]]:
+        """By broker, the epochs that it led or in whose ISR it was, in rising order."""
+        if self._naming is None:
+            found: dict[int, list[Epoch]] = {}
+            for one in self._rising:
+                led = [one.leader] if one.leader is not None and one.leader >= 0 else []
+                for broker in sorted(frozenset(led).union(*(isr for isr, _ in one.isr))):
+                    found.setdefault(broker, []).append(one)
+            self._naming = found
+        return self._naming
 
     def before(self, number: int) -> Sequence[Epoch]:
         """Return the epochs below a number, in rising order."""

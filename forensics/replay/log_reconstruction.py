@@ -75,6 +75,7 @@ class LogReconstruction:
         self.starts, self.attribution = EpochStart(logs), HwAttribution(logs)
         self.contradictions: list[MissingLines] = []
         self.pending: list[UnresolvedRemoval] = []
+        self._members_whole = logs.history.members_whole
 
     def run(self) -> list[MissingLines]:
         """Pass through the epochs in rising order, and return the missing lines that explain contradictions."""
@@ -406,7 +407,7 @@ class LogReconstruction:
         broker = role_span.replica
         leader = role_span.leader if role_span.leader is not None else (epoch.leader if epoch else None)
         fenced = fences(self.facts, broker) and step.reason is not TruncationReason.HIGH_WATERMARK
-        if epoch is not None and fenced and not self.history.members_whole:
+        if epoch is not None and fenced and not self._members_whole:
             log = as_it_was(log, epoch.lineage, step.target, step.known_end)
         log = as_noted(log, step, noting=bool(role_span.entries))
         truncation = Truncation(

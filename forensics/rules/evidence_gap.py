@@ -132,7 +132,8 @@ def _named(history: History) -> list[Fact]:
 
 
 def _role(history: History, broker: int) -> Fact | None:
-    for number, epoch in sorted(history.epochs.items(), reverse=True):
+    for epoch in reversed(history.epochs.naming.get(broker, ())):
+        number = epoch.epoch
         if epoch.leader == broker and epoch.refs:
             return Fact(f"broker {broker} was leader in epoch {number}", refs=(epoch.refs[0],))
         for isr, ref in reversed(epoch.isr):

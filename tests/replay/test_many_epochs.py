@@ -77,3 +77,25 @@ def test_each_leader_epoch_costs_the_same(
         for number in NUMBERS
     )
     assert most - more < 2.6 * (more - few)
+
+
+ROLE = (
+    "[2024-05-06 07:{0:02}:{1:02},000] INFO [Broker id={2}] Leader orders-0 with topic id None starts at leader epoch "
+    "{2} from offset {3} with partition epoch {2}, high watermark {3}, ISR [{2}], adding replicas [] and removing "
+    "replicas [] . Previous leader Some({4}) and previous leader epoch was {4}. (state.change.logger)\n"
+)
+
+
+def one_line_each(folder: Path, brokers: int) -> list[Path]:
+    """Folders of brokers of which each led the partition once, and has one line."""
+    place = folder / "one-line-each" / str(brokers)
+    for broker in range(1, brokers + 1):
+        log = place / f"broker-{broker}" / "state-change.log"
+        log.parent.mkdir(parents=True)
+        log.write_text(ROLE.format(*divmod(broker, 60), broker, broker * 10, broker - 1))
+    return [place]
+
+
+def test_each_broker_costs_the_same(folder: Path) -> None:
+    few, more, most = (calls(one_line_each(folder, number)) for number in (100, 200, 400))
+    assert most - more < 2.6 * (more - few)

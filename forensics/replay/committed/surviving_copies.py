@@ -16,7 +16,7 @@ def holders(history: History, lineage: Lineage, ranges: list[Range]) -> dict[int
     """Return replicas whose log has the same epochs at some offsets; a first segment still holds deleted records."""
     disks = history.facts.disks
     found: dict[int, tuple[Range, ...]] = {}
-    for broker, replica in sorted(history.replicas.items()):
+    for broker, replica in history.replicas.items():
         if replica.held_end is None:
             continue
         disk = disks.get(broker, Disk())

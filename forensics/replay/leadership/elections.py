@@ -315,7 +315,7 @@ def isr_changes_complete(history: History, epoch: Epoch) -> bool:
     first = _first_state(history, epoch)
     if not history.protocol.kraft:
         just_before = history.states.get(first - 1) if first is not None else None
-        if not history.members_whole and just_before is not None and just_before.isr is None:
+        if just_before is not None and just_before.isr is None and not history.members_whole:
             return False  # a change of the ISR of which the number alone is left
         doubt = Doubt.ISR_CHANGED if first is None else Doubt.STATE_CHANGED
         return not _leader_without_lines(history, epoch) and not history.coverage.in_doubt(doubt, epoch.epoch)

@@ -9,7 +9,6 @@ from forensics.replay.coverage import LinesAtHand, MissingLines, Omission, Print
 from forensics.replay.facts.directory import NO_DISK, Disk
 from forensics.replay.facts.events import Event
 from forensics.replay.history import History
-from forensics.replay.leader_epochs import Epoch
 from forensics.replay.lineage import Lineage, differences
 from forensics.replay.roles.steps import REMOVES, RoleSpan, StepKind
 from parsers.formats.trace_jsonl import NAME as TRACE
@@ -162,12 +161,10 @@ def _later_epoch(history: History, one: _Files) -> MissingLines | None:
 def _later_isr(history: History, one: _Files) -> MissingLines | None:
     if one.last < 0 or one.spans[-1].replica_removed:
         return None
-    for later in history.epochs.after(one.last):
+    for later in history.epochs.naming.get(one.broker, ()):
         taken_out = later.epoch == one.last + 1 and _shutting_down(history, one.broker, later.epoch)
-        counted = (
-            later.leader != one.broker and later.isr_from_leader and any(one.broker in isr for isr, _ in later.isr)
-        )
-        if counted and not taken_out:
+        joined = later.leader != one.broker and later.isr_from_leader
+        if later.epoch > one.last and joined and not taken_out:
             return IN_LATER_ISR.of(one.broker, {"later": later.epoch}, epoch=one.last)
     return None
 
@@ -247,17 +244,13 @@ def begin_late(history: History) -> Iterator[MissingLines]:
 
 def _begins_late(history: History, broker: int, first: int) -> MissingLines | None:
     """Return the missing lines of one replica, whose first known role is in epoch ``first``."""
-    earlier = next((one for one in history.epochs.before(first) if _had_role(one, broker)), None)
-    if earlier is not None:
+    earlier = next(iter(history.epochs.naming.get(broker, ())), None)
+    if earlier is not None and earlier.epoch < first:
         role = "led" if earlier.leader == broker else "was in the ISR"
         return LINES_BEGIN_AFTER_ROLE.of(broker, {"role": role, "earlier": earlier.epoch}, epoch=first)
     if first > 0 and not history.replicas[broker].starts_empty:
         return LOG_WAS_THERE.of(broker, epoch=first)
     return None
-
-
-def _had_role(epoch: Epoch, broker: int) -> bool:
-    return epoch.leader == broker or any(broker in isr for isr, _ in epoch.isr)
 
 
 def _ended_below(spans: Sequence[RoleSpan], end: int) -> bool:

@@ -252,7 +252,8 @@ def _in_epochs(roles: Roles) -> Iterator[_Sign]:
     """Yield the epochs of each replica in which others name a role of it."""
     for broker, spans in sorted(roles.spans.items()):
         own = _by_epoch(spans)
-        parts = (_part(roles, broker, own, epoch) for epoch in roles.epochs.values())
+        named = roles.epochs.values() if broker in roles.unclaimed else roles.epochs.naming.get(broker, ())
+        parts = (_part(roles, broker, own, epoch) for epoch in named)
         yield from (sign for part in parts if part is not None for sign in _signs(roles, part))
 
 
