@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -162,6 +162,19 @@ class Case:
         Settings, and what names leader and ISR alone, may be beside them.
         """
         return set(self.showing.get_column("format").unique().to_list()) == {"trace"}
+
+    @functools.cached_property
+    def by_id(self) -> Mapping[int, Sequence[Broker]]:
+        """Every broker of every cluster by its id: clusters use the same ids."""
+        found: dict[int, list[Broker]] = {}
+        for one in self.everyone:
+            found.setdefault(one.id, []).append(one)
+        return found
+
+    @functools.cached_property
+    def sharing(self) -> Sequence[Broker]:
+        """The brokers on which partitions share a directory."""
+        return [broker for broker in self.brokers.values() if broker.shared]
 
     @property
     def showing(self) -> pl.DataFrame:

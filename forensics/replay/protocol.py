@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import NamedTuple
 
@@ -342,21 +342,40 @@ def of(broker: Broker | None, magic: int | None = None) -> Protocol:
     """
     processes = broker.processes if broker is not None else {}
     truncates = {run: _answer("truncates_by_epoch", _of_process(process)) for run, process in processes.items()}
-    old = (run for run, found in truncates.items() if found is Answer.NO)
-    asked = (row.name for row in BEHAVIOURS if row.asked is not Asked.NEVER)
-    return Protocol(**{name: answer(name, broker, magic) for name in asked}, old_runs=frozenset(old))
+    old = frozenset(run for run, found in truncates.items() if found is Answer.NO)
+    known = _protocol(_of_broker(broker, magic), _ran(broker, magic))
+    return replace(known, old_runs=old) if old else known
+
+
+@functools.lru_cache(maxsize=1_000)  # most brokers of a cluster state the same
+def _protocol(stated: _Stated, ran: frozenset[_Stated]) -> Protocol:
+    """Return the behaviour of a broker by what it states and what each of its processes stated."""
+    asked = (row for row in BEHAVIOURS if row.asked is not Asked.NEVER)
+    return Protocol(old_runs=frozenset(), **{row.name: _of_all(row, stated, ran) for row in asked})
 
 
 def answer(name: str, broker: Broker | None, magic: int | None = None) -> Answer:
     """Return whether a broker shows the behaviour of that name; for ``magic`` see ``of``."""
-    row, stated = _NAMED[name], _of_broker(broker, magic)
-    if broker is None or row.asked not in (Asked.EVERY, Asked.ANY):
-        return _answer(name, stated)
-    processes = broker.processes.values()
-    ran = [_as_process(stated, process) for process in processes]
-    ran += [stated._replace(release=one) for one in broker.releases - {process.release for process in processes}]
-    found = [_answer(name, one) for one in ran or [stated]]
+    return _of_all(_NAMED[name], _of_broker(broker, magic), _ran(broker, magic))
+
+
+def _of_all(row: Behaviour, stated: _Stated, ran: frozenset[_Stated]) -> Answer:
+    """Return whether a behaviour holds, for one or for each of the processes of a broker, as its row asks."""
+    if row.asked not in (Asked.EVERY, Asked.ANY):
+        return _answer(row.name, stated)
+    found = [_answer(row.name, one) for one in ran or [stated]]
     return every(found) if row.asked is Asked.EVERY else some(found)
+
+
+def _ran(broker: Broker | None, magic: int | None) -> frozenset[_Stated]:
+    """Return what each process of a broker stated, and the same for each further release that it printed."""
+    if broker is None or not (broker.processes or broker.releases):
+        return frozenset()
+    stated, processes = _of_broker(broker, magic), broker.processes.values()
+    further = broker.releases - {process.release for process in processes}
+    return frozenset(
+        [*(_as_process(stated, process) for process in processes), *(stated._replace(release=one) for one in further)]
+    )
 
 
 def _as_process(stated: _Stated, process: Process) -> _Stated:

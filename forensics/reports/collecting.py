@@ -272,7 +272,7 @@ def _first_named(partitions: Sequence[Partition], most: int) -> list[Partition]:
 
 
 def _known(result: Result, cluster: str, node: int) -> Broker | None:
-    return next((one for one in result.case.everyone if one.id == node and (one.cluster or "") == cluster), None)
+    return next((one for one in result.case.by_id.get(node, ()) if (one.cluster or "") == cluster), None)
 
 
 def _node(result: Result, cluster: str, node: int) -> str:

@@ -652,7 +652,7 @@ def _called(case: Case, broker: int | None) -> str:
     """Return the name of a broker in the list of the evidence."""
     if broker is None:
         return "broker unknown"
-    return next((node_name(one) for one in case.everyone if one.id == broker), f"broker {broker}")
+    return next((node_name(one) for one in case.by_id.get(broker, ())), f"broker {broker}")
 
 
 def _release(case: Case, broker: int | None) -> list[str]:
@@ -660,7 +660,7 @@ def _release(case: Case, broker: int | None) -> list[str]:
 
     Nothing of a broker that only traces describe: they need not name a release.
     """
-    unknown = [one for one in case.everyone if one.id == broker and one.release is None]
+    unknown = [one for one in case.by_id.get(broker, ()) if one.release is None] if broker is not None else []
     unknown = [one for one in unknown if one.of_other_system or case.origin is not Origin.TRACE]
     return [f"of {one.system}" if one.of_other_system else "release unknown" for one in unknown][:1]
 

@@ -228,8 +228,7 @@ _OF_ROLES = frozenset({two_leaders_one_epoch.ID, unclean_election.ID, stale_dire
 
 def _in_its_directory(history: History, case: Case) -> dict[int, tuple[str, ...]]:
     """Return the brokers on which other partitions have the same directory, and these partitions."""
-    sharing = [broker for broker in case.brokers.values() if broker.shared]  # nearly always none of very many
-    shared = {broker.id: broker.shared.get(history.name) for broker in sharing}
+    shared = {broker.id: broker.shared.get(history.name) for broker in case.sharing}
     return {broker: others for broker, others in shared.items() if others}
 
 
