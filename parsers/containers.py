@@ -8,6 +8,7 @@ it, which costs one pass for all of them if they are read in their order. Nothin
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import io
 import lzma
@@ -51,6 +52,8 @@ INSIDE: Final = "!"
 
 _LONG_HEAD: Final = 256 << 10
 _DUMP: Final = re.compile(rb"(?:^|\n)Dumping [^\s]")
+_DUMPED: Final = re.compile(rb"(?:^|\n)[ \t>]*(?:Dumping \S|baseOffset: [0-9]|offset: [0-9]+ position: [0-9])")
+"""Output of ``kafka-dump-log``, perhaps with marks of a quotation before its lines."""
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
 _SMALL: Final = 256 << 10
 _BLOCK: Final = 512
@@ -166,6 +169,9 @@ def _recoded(source: Source) -> Source:
 
 def _texts(source: Source, head: bytes) -> Iterator[Source]:
     """Yield the parts of a text that several tools, processes or a person wrote; or the source itself."""
+    if _DUMPED.search(head) and b"\0" not in head and (dumps := _with_dumps(source, head)):
+        yield from dumps
+        return
     if _DUMP.search(head) and b"\0" not in head:
         yield from _dumps(source)
         return
@@ -186,6 +192,8 @@ def _texts(source: Source, head: bytes) -> Iterator[Source]:
     if (pieces := excerpts.pieces(source, head, marked=collected)) is not None:
         yield from pieces
         yield from excerpts.command_output(source, head)
+    elif (kinds := excerpts.mixed(source, head)) is not None:
+        yield from kinds
     elif mark is not None:
         parts = shared_output.split(source, mark)
         yield from _pasted(map(reordered, parts) if source.size <= MOST_REORDERED else parts)
@@ -314,6 +322,21 @@ def _inside(archive: Source, name: str) -> tuple[str, bool]:
 
 
 # -- dumps of several segments in one text ---------------------------------------------------------------------------
+
+
+def _with_dumps(text: Source, head: bytes) -> list[Source]:
+    """Return the dumps in a text that has other lines too, and its parts around them; nothing for another text."""
+    if split_directory(text.parent) is not None:
+        return []
+    dumps, others = excerpts.around_dumps(text, head)
+    if not dumps:
+        return []
+    stored = f"text in {text.stored}" if text.stored else "text"
+    found = [replace(text, container="kafka-dump-log")]
+    for path, said in dumps[: limits.MEMBERS.value]:
+        inside, _ = _inside(text, path or "kafka-dump-log.txt")
+        found.append(Source(inside, len(said), functools.partial(io.BytesIO, said), stored=stored))
+    return [*found, *others]
 
 
 def _dumps(text: Source) -> Iterator[Source]:

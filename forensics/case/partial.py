@@ -16,6 +16,7 @@ from parsers.excerpts.pieces import MARKED, is_piece
 from parsers.file_reading import FileReading, note
 from parsers.files.sources import Source
 from parsers.formats.command_output import NAME as DESCRIBED
+from parsers.formats.dump_log_text import NAME as DUMP
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.messages.logs import LOG_OF
 from parsers.read import of_plugins
@@ -68,13 +69,17 @@ def few_lines_alone(files: Sequence[FileReading]) -> bool:
 
 
 def excerpts_alone(case: Case) -> bool:
-    """Return whether the evidence is a pasted excerpt: a few lines, no data directory and no trace."""
-    whole = case.sources.filter(~IN_EXCERPT).get_column("format")
+    """Return whether the evidence is a pasted excerpt: a few lines, no data directory and no trace.
+
+    A dump of an unknown broker counts as pasted.
+    """
+    dumped = (pl.col("format") == DUMP) & pl.col("broker").is_null()
+    whole = case.sources.filter(~IN_EXCERPT, ~dumped).get_column("format")
     if not {*whole} <= {*_OF_TEXT, DESCRIBED, *of_plugins()}:
         return False
     logs = case.sources.filter(pl.col("format") == LOG)
     if logs.is_empty():
-        return DESCRIBED in whole
+        return DESCRIBED in case.sources.get_column("format")
     return bool(logs.select(IN_EXCERPT.all()).item()) or int(logs.get_column("lines").sum()) <= BRIEF
 
 

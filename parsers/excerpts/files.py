@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import hashlib
 import io
+import itertools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import BinaryIO, Final
 
+from parsers.excerpts import split
 from parsers.excerpts.headings import heading
 from parsers.excerpts.kinds import fence_of
 from parsers.excerpts.pieces import PIECE
-from parsers.files.sources import Source
-from parsers.formats import command_output
+from parsers.files.sources import HEAD_BYTES, Source
+from parsers.formats import command_output, dump_log_text
 from parsers.formats.epoch_checkpoint import FILE as EPOCHS
 from parsers.formats.offset_checkpoint import FILES
 
@@ -36,6 +38,13 @@ _OTHERS: Final = 3
 """Fields of an entry, in the epoch file and in the files of offsets."""
 _NEAR: Final = 4
 """Lines between the one that names a file and its first line: fences, blank lines, an answer's greeting."""
+_DESCRIBES: Final = re.compile(r"\bPartition: ?[0-9].*\bLeader: ")
+"""In a line of ``kafka-topics --describe``, also in a damaged one."""
+_PAYLOAD: Final = " payload: "
+_MARKED_DUMP: Final = re.compile(
+    r"^(?P<mark>(?:[ \t]|>|&gt;)*)(?:Dumping \S|baseOffset: [0-9]|offset: [0-9]+ position: )"
+)
+"""Begins output of ``kafka-dump-log``, behind the marks of a quotation or a list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +72,7 @@ def files(source: Source, data: bytes) -> list[Source]:
     lines = [_inner(line) for line in data.decode("utf-8", "replace").split("\n")]
     found: dict[str, Source] = {}
     for name, at, count in _quoted(lines):
-        said = "".join(f"{line}\n" for line in lines[at : at + count]).encode()
+        said = _joined(lines[at : at + count])
         owner = f"broker-{name.broker}" if name.broker else ""
         path = "/".join(part for part in (owner, name.folder, name.file) if part)
         found[path] = _quoted_file(source, path, said)
@@ -76,8 +85,105 @@ def output(source: Source, data: bytes) -> list[Source]:
     kept = command_output.own_lines(lines)
     if not kept:
         return []
-    said = "".join(f"{line if number in kept else ''}\n" for number, line in enumerate(lines, 1)).encode()
+    said = _only(lines, kept)
     return [_quoted_file(source, f"{command_output.NAME}.txt", said)]
+
+
+def mixed(source: Source, data: bytes) -> Iterator[Source] | None:
+    """Return the log lines of a text and the output of Kafka's commands in it; None without log lines and fences.
+
+    Args:
+        source: the text.
+        data: all of its bytes.
+    """
+    lines = data.decode("utf-8", "replace").split("\n")
+    kept = command_output.own_lines([_inner(line) for line in lines])
+    if not kept:
+        return None
+    rest = _only(lines, frozenset(range(1, len(lines) + 1)) - kept)
+    if logs := _log_lines(source, rest):
+        return itertools.chain((replace(source, container=split.CONTAINER),), logs, output(source, data))
+    if not any(fence_of(line) is not None for line in lines):
+        return None
+    alike = frozenset(number for number, line in enumerate(lines, 1) if _DESCRIBES.search(line) is not None)
+    return iter((_without_others(source, data, _only([_inner(line) for line in lines], kept | alike)),))
+
+
+def around_dumps(source: Source, data: bytes) -> tuple[list[tuple[str, bytes]], list[Source]]:
+    """Return the dumps of a text, each with its path, and the parts of the text around them.
+
+    Lines behind the records of a dump are not of it: a fence, words, other commands. A record may have several lines.
+
+    Args:
+        source: the text.
+        data: all of its bytes.
+    """
+    lines = data.decode("utf-8", "replace").split("\n")
+    mark = next((match["mark"] for match in map(_MARKED_DUMP.match, lines) if match is not None), "")
+    inner = [line.rstrip("\r").removeprefix(mark) for line in lines]  # blanks of a dump count
+    spans = _spans_of_dumps(inner)
+    dumped = frozenset(number for span in spans for number in span)
+    others = frozenset(range(1, len(lines) + 1)) - dumped
+    if not spans or not any(inner[number - 1].strip() for number in others):
+        return [], []
+    rest = _only(lines, others)
+    found = [(_dumped(inner[span[0] - 1]), _joined(inner[span[0] - 1 : span[-1]])) for span in spans]
+    return found, [*_log_lines(source, rest), *output(source, rest)]
+
+
+def _log_lines(source: Source, rest: bytes) -> list[Source]:
+    """Return the stretches of log lines in what is left of a text, as files in it."""
+    found = list(split.pieces(source, rest, mixed=True) or ())
+    if len(found) == 1:
+        return [replace(found[0], path=f"{source.path}!/{source.name}")]
+    return [one for one in found if not one.container]
+
+
+def _spans_of_dumps(lines: Sequence[str]) -> list[range]:
+    """Return the numbers, from 1, of the lines of each dump: to its last record."""
+    spans: list[range] = []
+    begun = last = 0
+    payload = False
+    for number, line in enumerate(lines, 1):
+        names = dump_log_text.DUMPING.match(line) is not None
+        if names and begun:
+            spans.append(range(begun, last + 1))
+        if names or (not begun and dump_log_text.is_entry(line)):
+            begun = last = number
+        elif begun and dump_log_text.belongs(line):
+            last, payload = number, _PAYLOAD in line
+        elif begun and last == number - 1 and payload and line and fence_of(line) is None:
+            last = number  # of the record
+    return [*spans, range(begun, last + 1)] if begun else spans
+
+
+def _dumped(line: str) -> str:
+    """Return the path that the first line of a dump names; "" if it names none."""
+    found = dump_log_text.DUMPING.match(line)
+    return found["path"] if found is not None else ""
+
+
+def _only(lines: Sequence[str], kept: frozenset[int]) -> bytes:
+    """Return a text with some of its lines, by their numbers; the others are empty there."""
+    return _joined([line if number in kept else "" for number, line in enumerate(lines, 1)])
+
+
+def _joined(lines: Sequence[str]) -> bytes:
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def _without_others(source: Source, data: bytes, said: bytes) -> Source:
+    """Return a text without the lines that are not of it."""
+    return Source(
+        source.path,
+        len(said),
+        _Content(said),
+        called=source.called,
+        notes=source.notes,
+        stored=source.stored,
+        beginning=said[:HEAD_BYTES].lstrip(b"\n"),
+        digest=hashlib.sha256(data).hexdigest(),
+    )
 
 
 def _quoted_file(source: Source, path: str, said: bytes) -> Source:

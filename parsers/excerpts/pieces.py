@@ -60,6 +60,48 @@ def pieces(source: Source, head: bytes, *, marked: bool = False) -> Iterator[Sou
     return split.pieces(source, data, marked=marked)
 
 
+def mixed(source: Source, head: bytes) -> Iterator[Source] | None:
+    """Return the parts of a text that has output of Kafka's commands and also lines of logs, fences or words of people.
+
+    Args:
+        source: a text that is no excerpt by itself.
+        head: its first bytes.
+
+    Returns:
+        The log lines if there are any, and the output; None for another text, and for output alone.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    data = _content(source, head)
+    if data is None or not _has_output(data):
+        return None
+    from parsers.excerpts import files
+
+    return files.mixed(source, data)
+
+
+def around_dumps(source: Source, head: bytes) -> tuple[list[tuple[str, bytes]], list[Source]]:
+    """Return the dumps of a text that also has other lines, and the parts of the text around them.
+
+    Args:
+        source: a text with output of ``kafka-dump-log``.
+        head: its first bytes.
+
+    Returns:
+        Path and lines of each dump; log lines and output of other commands. Nothing for long texts and for dumps alone.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    data = _content(source, head)
+    if data is None:
+        return [], []
+    from parsers.excerpts import files
+
+    return files.around_dumps(source, data)
+
+
 def checkpoint_files(source: Source, head: bytes) -> list[Source]:
     """Return the checkpoint files that a text quotes.
 
@@ -91,11 +133,15 @@ def command_output(source: Source, head: bytes) -> list[Source]:
         OSError: it cannot be read.
     """
     data = _content(source, head)
-    if data is None or not any(words in data for words in _OUTPUT):
+    if data is None or not _has_output(data):
         return []
     from parsers.excerpts import files
 
     return files.output(source, data)
+
+
+def _has_output(data: bytes) -> bool:
+    return any(words in data for words in _OUTPUT)
 
 
 def _content(source: Source, head: bytes) -> bytes | None:

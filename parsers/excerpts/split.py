@@ -30,7 +30,7 @@ Key = tuple[str, int]
 """Owner of lines: a writer, or a stretch whose writer is unknown."""
 
 
-def pieces(source: Source, data: bytes, *, marked: bool = False) -> Iterator[Source] | None:
+def pieces(source: Source, data: bytes, *, marked: bool = False, mixed: bool = False) -> Iterator[Source] | None:
     """Return the pieces of an excerpt; None if a text is none.
 
     Args:
@@ -38,6 +38,7 @@ def pieces(source: Source, data: bytes, *, marked: bool = False) -> Iterator[Sou
         data: all of its bytes.
         marked: a collector's prefix that names the writer was found in most of its lines: names alone are no evidence
             then.
+        mixed: something else was beside its lines, so that they are an excerpt if any of them begins an event.
     """
     try:
         text = plain(data.removeprefix(_MARK)).decode("utf-8")
@@ -46,6 +47,8 @@ def pieces(source: Source, data: bytes, *, marked: bool = False) -> Iterator[Sou
     found = dissected(text)
     if times_out_of_order(data):
         found.signs.add("order")
+    if mixed and any(line.begins for line in found.lines):
+        found.signs.add("mixed")
     return _pieces(source, data, found) if found.signs - (NAMES if marked else frozenset()) else None
 
 

@@ -36,8 +36,25 @@ _OTHER: Final = (
     r"|Found [0-9]+ invalid bytes|Mismatches in |Non-(?:con)?secutive offsets in|  [0-9]+ is followed by [0-9]+"
     r"|Found timestamp mismatch|The following |.* passed sanity check\.|.* is empty\.|Warning: |WARNING: |\s*$)"
 )
+_BEGUN: Final = re.compile(r"^(?:baseOffset: [0-9]+ |offset: [0-9]+ position: [0-9])")
+_NEXT: Final = re.compile(
+    r"^(?:\|\s*(?:offset|baseOffset|key|payload|isValid|crc): | (?:key|payload): |(?:Log s|S)tarting offset: |"
+    r"Snapshot end offset: |Found [0-9]+ invalid bytes|Mismatches in |Non-(?:con)?secutive offsets in"
+    r"|  [0-9]+ is followed by [0-9]+|Found timestamp mismatch|The following )"
+)
+"""Lines that follow others of a dump."""
 _FLAGS: Final = {"true": True, "false": False}
 _CODECS: Final = {"none": 0, "no": 0, "gzip": 1, "snappy": 2, "lz4": 3, "zstd": 4}
+
+
+def is_entry(line: str) -> bool:
+    """Return whether a line is that of a batch, or of a message of 0.10."""
+    return _BEGUN.match(line) is not None
+
+
+def belongs(line: str) -> bool:
+    """Return whether a line is certainly of a dump: an entry, or what is printed between entries and behind them."""
+    return is_entry(line) or _NEXT.match(line) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,4 +173,4 @@ def _notes(rows: pl.DataFrame, reason: str, kind: DamageKind | None = None) -> p
     return conform(found, NOTICES)
 
 
-__all__ = ["DUMPING", "HEAD", "NAME", "WHOLE", "Dump", "read_dump_log"]
+__all__ = ["DUMPING", "HEAD", "NAME", "WHOLE", "Dump", "belongs", "is_entry", "read_dump_log"]

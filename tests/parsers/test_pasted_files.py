@@ -8,8 +8,12 @@ from pathlib import Path
 import pytest
 
 from forensics.engines.local import scan
+from parsers.containers import expand
 from parsers.excerpts.files import files
+from parsers.file_reading import FileReading
 from parsers.files.sources import Source
+from parsers.read import read
+from parsers.schema import Kind
 
 EPOCHS = "0\n3\n0 0\n1 50\n2 30\n"
 MARKS = "0\n2\nledger 3 500\norders 0 77\n"
@@ -77,3 +81,65 @@ def test_a_pasted_file_is_judged(tmp_path: Path) -> None:
     (finding,) = partition.judgements["epoch-divergence"].findings
     assert (finding.replicas, finding.offsets, finding.epochs) == ((2,), ((30, 50),), (1, 2))
     assert "clean" not in {one.verdict for one in partition.judgements.values()}
+
+
+PATH = "/data/ledger-3/00000000000000000000.log"
+BATCH = (
+    "baseOffset: 0 lastOffset: 4 count: 5 baseSequence: -1 lastSequence: -1 producerId: -1 producerEpoch: -1 "
+    "partitionLeaderEpoch: 2 isTransactional: false isControl: false deleteHorizonMs: OptionalLong.empty position: 0 "
+    "CreateTime: 1709288561107 size: 120 magic: 2 compresscodec: none crc: 17 isvalid: true"
+)
+DUMP = f"Dumping {PATH}\nLog starting offset: 0\n{BATCH}"
+ELECTED = (
+    "[2026-03-01 10:22:41,107] INFO [QuorumController id=9] UNCLEAN partition change for ledger-3 with topic ID "
+    "a1HR-deaSAyN1A9yxOyFuw: isr: [4] -> [5], leader: -1 -> 5, leaderRecoveryState: RECOVERED -> RECOVERING, "
+    "leaderEpoch: 1 -> 2, partitionEpoch: 3 -> 4 (org.apache.kafka.controller.ReplicationControlManager)"
+)
+DESCRIBED = "Topic: ledger\tPartition: 3\tLeader: {}\tReplicas: 4,5\tIsr: {}"
+FENCE = "```"
+
+
+def parts(text: str) -> dict[str, tuple[str, FileReading]]:
+    """Format and reading of each part of a pasted text, by its path; not of the text as a whole."""
+    data = text.encode()
+    found = expand(Source("ticket.txt", len(data), lambda: io.BytesIO(data)))
+    readings = {one.path: read(one) for one in found if not one.container}
+    return {path: (reading.format, reading) for path, reading in readings.items()}
+
+
+@pytest.mark.parametrize("mark", ["", "> ", "    "], ids=["plain", "quoted", "indented"])
+def test_lines_beside_a_dump_are_read_too(mark: str) -> None:
+    pasted = f"The controller:\n{FENCE}\n{ELECTED}\n{FENCE}\nand on broker 5:\n{FENCE}\n{DUMP}\n{FENCE}\nWhy?\n"
+    found = parts("".join(f"{mark}{line}\n" for line in pasted.splitlines()))
+    kinds = {path.removeprefix("ticket.txt!/"): kind for path, (kind, _) in found.items()}
+    assert kinds == {PATH[1:]: "dump-log", "ticket.txt": "broker-log"}
+    (_, dump), (_, log) = found[f"ticket.txt!{PATH}"], found["ticket.txt!/ticket.txt"]
+    assert (dump.log_end, dump.notices.height) == (5, 0)
+    assert Kind.UNCLEAN_ELECTION.value in log.observations["kind"].to_list()
+
+
+def test_a_line_of_a_record_is_no_line_of_a_log() -> None:
+    """The last record may be of a topic that log lines are sent to, and a payload may have several lines."""
+    found = parts(f"Look:\n{DUMP}\n| offset: 0 keySize: -1 valueSize: 9 payload: first\n{ELECTED}\n\nThanks!\n")
+    assert {kind for kind, _ in found.values()} == {"dump-log"}
+
+
+def test_output_of_a_command_directly_below_log_lines() -> None:
+    found = parts(f"{ELECTED}\n{DESCRIBED.format(5, 5)}\n")
+    assert {kind for kind, _ in found.values()} == {"broker-log", "command-output"}
+
+
+def test_fences_and_words_around_the_output_of_a_command() -> None:
+    """Words are no damage; a line of the output that is not understood is."""
+    damaged = DESCRIBED.format(5, 5).replace("Replicas", "Repl")
+    text = f"Before:\n{FENCE}\n{DESCRIBED.format(4, 4)}\n{FENCE}\nafter a restart:\n{FENCE}\n{damaged}\n{FENCE}\n"
+    ((_, reading),) = parts(text).values()
+    assert reading.observations["isr"].to_list() == ["4"]
+    assert reading.notices["line"].to_list() == [7]
+
+
+def test_an_isr_without_former_members_beside_a_dump(tmp_path: Path) -> None:
+    one, other = DESCRIBED.format(4, 4), DESCRIBED.format(5, 5)
+    text = f"{FENCE}\n{one}\n{FENCE}\nthen\n{FENCE}\n{other}\n{FENCE}\nand\n{FENCE}\n{DUMP}\n{FENCE}\n"
+    (tmp_path / "ticket.txt").write_text(text)
+    assert "isr-described-apart" in {one.known.id for one in scan([str(tmp_path)]).problems}
