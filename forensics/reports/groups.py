@@ -272,6 +272,8 @@ def steps_of(group: Sequence[Incident], steps: Iterable[Action]) -> list[Action]
     if not others or not given:
         return [*given, *own]
     if len(given) == 1:
+        if all(one.lead.next_steps == group[0].lead.next_steps for one in group):
+            return given  # it is about a broker or a disk that all of them have in common
         shared = any(group[0].lead.general_steps.keys() & one.lead.general_steps.keys() for one in group[1:])
         return [
             *given,

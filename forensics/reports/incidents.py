@@ -214,15 +214,11 @@ def _of_one_time(alike: Sequence[Incident]) -> list[list[Incident]]:
 
 
 def seconds_apart(group: Sequence[Incident]) -> int:
-    """Return by how many seconds at most the first or the last step of a group's incidents is apart from its head's."""
-    first, *others = (one.lead.span for one in group)
-    apart = (
-        abs(mine - its) // _SECOND
-        for other in others
-        for mine, its in zip(other, first, strict=True)
-        if mine is not None and its is not None
-    )
-    return max(apart, default=0)
+    """Return by how many seconds at most the moment of an incident is apart from that of the first."""
+    first, *others = (one.moment for one in group)
+    if first is None:
+        return 0
+    return max((abs(other - first) // _SECOND for other in others if other is not None), default=0)
 
 
 def incarnation_of(finding: Finding) -> tuple[object, ...]:

@@ -248,6 +248,15 @@ def _failed(shortened: ShortenedLog) -> bool:
     return shortened.cause is ShortenedBy.DIR_FAILURE
 
 
+def _epochs(one: Aftermath) -> tuple[int, ...]:
+    """Return the leader epochs of the records that the log had; of a log without known epochs, its replica's last."""
+    shortened = one.shortened
+    pieces = shortened.lineage.pieces([(one.first, shortened.end)])
+    wrote = {shortened.lineage.epoch_at(first) for first, _ in pieces}
+    known = wrote if wrote and min(wrote) >= 0 else {shortened.epoch}
+    return tuple(sorted(epoch for epoch in known if epoch >= 0))
+
+
 def _finding(history: History, one: Aftermath) -> Finding:
     shortened, others, again = one.shortened, one.others, one.regained is not Regained.NOT
     regained = _REGAINED[one.regained] + ("; whether it had more is unknown" if again and not one.measured else "")
@@ -265,7 +274,7 @@ def _finding(history: History, one: Aftermath) -> Finding:
         ),
         **place(history),
         replicas=(shortened.replica,),
-        epochs=(shortened.epoch,) if shortened.epoch >= 0 else (),
+        epochs=_epochs(one),
         offsets=((one.first, shortened.end),),
         records=(shortened.end - one.first, shortened.end - one.first if shortened.before.is_exact else None),
         summary=(

@@ -117,7 +117,7 @@ def _values(history: History, one: Suspicion) -> dict[str, object]:
         "offsets": offsets_text(one.offsets) if one.end is not None else "",
         "more": perhaps_text(None) if one.more else "",
         "kept": brokers_text(one.copies),
-        "too": "stopped uncleanly too, and " if one.more else "",
+        "too": "restarted after an unclean stop too, and " if one.more else "",
         **_sides(one),
     }
 

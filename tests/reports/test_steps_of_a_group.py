@@ -124,3 +124,11 @@ def test_a_table_without_room_has_what_steps_need() -> None:
         50: (*needed[:3], "broker", needed[3]),
         10: needed,
     }
+
+
+def test_a_step_about_what_all_have_in_common_is_not_repeated() -> None:
+    check = "check broker 3's host for a power failure"
+    one = lost("a-0", 50, [check]), lost("a-1", 60, [check])
+    assert [step.text for step in steps_of(one, one[0].lead.next_steps)] == [check]
+    two = lost("a-0", 50, [ASK]), lost("a-1", 60, [ASK])
+    assert [step.text for step in steps_of(two, two[0].lead.next_steps)][1:] == ["do the same for the other partition"]

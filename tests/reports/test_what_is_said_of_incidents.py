@@ -751,7 +751,7 @@ def test_each_step_of_a_suspicion_cites_its_own_line(case: Callable[[str], Resul
     cited = dict(zip(found.refs, found.evidence, strict=True))
     steps = [(fact.broker, fact.text, [cited[ref].text for ref in fact.refs]) for fact in found.facts]
     assert [(broker, text) for broker, text, _ in steps] == [
-        (1, "stopped uncleanly too, and had log end offset 270 in leader epoch 0"),
+        (1, "restarted after an unclean stop too, and had log end offset 270 in leader epoch 0"),
         (2, "restarted after an unclean stop with log end offset 261"),
         (1, "truncated its log to follow broker 2"),
     ]

@@ -83,6 +83,23 @@ def test_what_all_of_the_isr_had_and_no_one_has_any_more_is_suspected_to_be_lost
     assert shorter.inferences == ("broker 1 held everything below 80: broker 2 had fetched that from it",)
 
 
+def test_a_shorter_log_names_the_epoch_of_its_records_and_not_of_its_last_role(tmp_path: Path) -> None:
+    incident = Incident(tmp_path)
+    incident.elects(1, 0, 1, [1, 2])
+    incident[1].creates(1).leads(1, 0, 0, 0, [1, 2])
+    follower = incident[2].creates(1)
+    follower.follows(1, 0, 1, 0, 0)
+    incident.elects(10, 1, 1, [1, 2])
+    incident[1].leads(10, 1, 80, 80, [1, 2])
+    follower.follows(10, 1, 1, 80, 80).starts(20)
+    follower.says(
+        21, f"INFO [Log partition={incident.partition}, dir=/d] Recovering unflushed segment 0 (kafka.log.Log)"
+    )
+    follower.loads(22, 70).follows(23, 1, 1, 70, 70)
+    (shorter,) = incident.findings(SHORTER)
+    assert (shorter.offsets, shorter.epochs) == (((70, 80),), (0,))
+
+
 def test_no_more_is_lost_than_followers_had_that_did_not_stop_uncleanly(tmp_path: Path) -> None:
     (finding,) = power_loss(tmp_path, unclean=(1,)).findings(LOSS)
     assert (finding.offsets, finding.records, "perhaps more" in finding.summary) == (((70, 80),), None, False)
@@ -96,7 +113,7 @@ def test_a_follower_that_lost_its_end_and_leads_next_may_have_lost_more_than_is_
     assert (finding.confidence, finding.replicas, finding.offsets) == ("suspected", (2,), ((70, 80),))
     more = len(unclean) > 1
     assert (finding.records, "perhaps more" in finding.summary) == ((0, None) if more else None, more)
-    assert finding.facts[0].text.startswith("stopped uncleanly too") is more
+    assert finding.facts[0].text.startswith("restarted after an unclean stop too") is more
 
 
 def test_a_leader_that_led_the_same_epoch_again_without_an_append_lost_what_was_fetched(tmp_path: Path) -> None:
