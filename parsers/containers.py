@@ -24,6 +24,7 @@ from pathlib import PurePosixPath
 from typing import BinaryIO, Final
 
 from parsers import limits
+from parsers.containment import worded
 from parsers.encodings.checkpoint_file import integer
 from parsers.excerpts import pieces as excerpts
 from parsers.files import zip_salvage
@@ -464,8 +465,16 @@ class _TarListing:
                 self.broken.append(f"no header at byte {begin:,}, where one must be; {_MISSING}")
             damaged = info is None
             if info is not None:
+                self._skip_pieces(info, block)
                 yield info
         self.broken.append(limits.MEMBERS.told(_TOO_MANY))
+
+    def _skip_pieces(self, info: tarfile.TarInfo, block: bytes) -> None:
+        """Skip the blocks that continue the list of the pieces of a sparse file (GNU tar, "Basic Tar Format")."""
+        more = info.type == tarfile.GNUTYPE_SPARSE and block[482]
+        while more:
+            block = self._take(_BLOCK)
+            more = len(block) == _BLOCK and block[504]
 
     def _ended(self, begin: int, rest: bytes, *, marked: bool) -> None:
         """Note an archive that ends too early.
@@ -475,7 +484,7 @@ class _TarListing:
             rest: the bytes of that block, fewer than a block has.
             marked: the block before it marks the end.
         """
-        if rest.strip(b"\0") or not self.members:
+        if rest.strip(b"\0") or not begin:
             self.broken.append(f"it ends inside the header at byte {begin:,}")
         elif not marked and not self.broken:
             self.broken.append(f"it ends at byte {begin + len(rest):,} without the mark of an end; {_MISSING}")
@@ -506,7 +515,7 @@ class _TarListing:
         size = self._size(info, said)
         begin = self.at
         data = info.isreg() and not (name.endswith("/") and info.type == tarfile.AREGTYPE)
-        if info.issparse() or any(key.startswith("GNU.sparse.") for key in said):
+        if info.type == tarfile.GNUTYPE_SPARSE or any(key.startswith("GNU.sparse.") for key in said):
             self.sparse += 1
         elif info.islnk() and (target := self.names.get(said.get("linkpath", info.linkname))) is not None:
             path, _ = _inside(self.archive, name)
@@ -637,7 +646,7 @@ def _zip(archive: Source) -> tuple[list[Source], list[str]]:
         try:
             stream = undo.enter_context(_seekable(archive, problems))
         except _ZIP_ERRORS as error:
-            return [], [f"the zip cannot be read ({error})"]
+            return [], [f"the zip cannot be read ({worded(error)})"]
         try:
             file = zipfile.ZipFile(stream)
         except _ZIP_ERRORS:
@@ -694,7 +703,7 @@ def _salvaged(archive: Source, stream: BinaryIO, problems: list[str]) -> tuple[l
     try:
         pieces, wrong = zip_salvage.pieces(stream)
     except _ZIP_ERRORS as error:
-        return [], [*problems, f"the zip cannot be read ({error})"]
+        return [], [*problems, f"the zip cannot be read ({worded(error)})"]
     stored = f"zip in {archive.stored}" if archive.stored else "zip"
     opener: Opener = _Bytes(stream.getvalue()) if isinstance(stream, io.BytesIO) else archive.place.open  # type: ignore[union-attr]
     members = []
@@ -747,5 +756,5 @@ class _ZipMember:
         try:
             inner = self.file.open(self.info)
         except _ZIP_ERRORS as error:
-            raise OSError(f"damaged in the zip ({error})") from error
+            raise OSError(f"damaged in the zip ({worded(error)})") from error
         return io.BufferedReader(Watched(inner, _ZIP_ERRORS), 1 << 16)  # type: ignore[arg-type]

@@ -6,6 +6,7 @@ must not be lost. What is caught here is still a defect: it is reported with its
 
 from __future__ import annotations
 
+import re
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -17,6 +18,25 @@ T = TypeVar("T")
 
 _LONGEST = 120
 _OWN = ("parsers", "forensics")
+
+
+_KINDS: dict[type[BaseException], str] = {
+    EOFError: "the data ends too early",
+    MemoryError: "not enough memory",
+    RecursionError: "nested too deep",
+}
+_WORD = re.compile(r"[A-Z][a-z]+|[A-Z]+(?![a-z])")
+
+
+def worded(error: BaseException) -> str:
+    """Return the text of an error in one line; of an error without text its kind, in words.
+
+    >>> worded(ValueError("no header")), worded(EOFError()), worded(TimeoutError())
+    ('no header', 'the data ends too early', 'timeout error')
+    """
+    said = " ".join(str(error).split())
+    kind = _KINDS.get(type(error)) or " ".join(_WORD.findall(type(error).__name__)).lower()
+    return said or kind
 
 
 @dataclass(frozen=True, slots=True)

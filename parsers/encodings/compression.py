@@ -15,6 +15,7 @@ import lz4.frame
 import zstandard
 
 from parsers import limits
+from parsers.containment import worded
 from parsers.errors import ParserError
 
 CODECS = {0: "none", 1: "gzip", 2: "snappy", 3: "lz4", 4: "zstd"}
@@ -52,9 +53,9 @@ def decompress(codec: int, data: bytes, *, limit: int | None = None, magic: int 
     try:
         body = expand(data, limit)
     except (ValueError, zlib.error, RuntimeError, EOFError, struct.error, cramjam.DecompressionError) as error:
-        raise CannotDecompress(f"{CODECS[codec]} data is damaged ({error})") from error
+        raise CannotDecompress(f"{CODECS[codec]} data is damaged ({worded(error)})") from error
     except zstandard.ZstdError as error:
-        raise CannotDecompress(f"zstd data is damaged ({error})") from error
+        raise CannotDecompress(f"zstd data is damaged ({worded(error)})") from error
     if len(body) > limit:
         raise _too_large(codec, limit)
     return body

@@ -20,6 +20,7 @@ import lz4.frame
 import zstandard
 
 from parsers import limits
+from parsers.containment import worded
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -186,7 +187,7 @@ class Expanded(Rewritten):
         try:
             found = self._decoder.decompress(data, _STEP)
         except (OSError, RuntimeError, ValueError, EOFError, zlib.error, lzma.LZMAError, zstandard.ZstdError) as error:
-            return self._end(f"the compressed data is damaged ({error})")
+            return self._end(f"the compressed data is damaged ({worded(error)})")
         self._given += len(found)
         if limits.expands_too_far(self._given, self._read):
             return self._end(limits.RATIO.told("it expands more than {}-fold and is not read on"))
@@ -400,7 +401,9 @@ class Watched(io.RawIOBase):
         try:
             data = self._inner.read(len(view))
         except self._errors as error:
-            self.problem = f"the archive is damaged here ({error}); {self._given:,} bytes of content could be read"
+            self.problem = (
+                f"the archive is damaged here ({worded(error)}); {self._given:,} bytes of content could be read"
+            )
             return 0
         view[: len(data)] = data
         self._given += len(data)

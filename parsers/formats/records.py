@@ -15,6 +15,7 @@ from functools import cache
 from typing import Any, Final, NamedTuple
 
 from parsers import limits
+from parsers.containment import worded
 from parsers.encodings import compression
 from parsers.errors import NotThisFormat
 from parsers.formats.segment import wrapped_messages
@@ -171,8 +172,7 @@ def _decode_v2(view: memoryview, limit: int | None) -> Decoded:
                 headers = tuple(record.headers)
                 records.append(Record(record.offset, record.timestamp, record.key, record.value, headers))
     except _library().broken as error:
-        said = " ".join(str(error).split())
-        problem = f"after {len(records) + len(controls)} records the batch cannot be decoded ({said})"
+        problem = f"after {len(records) + len(controls)} records the batch cannot be decoded ({worded(error)})"
     return Decoded(tuple(records), tuple(controls), problem)
 
 
@@ -202,7 +202,7 @@ def _decode_legacy(view: memoryview, limit: int | None) -> Decoded:
     except compression.CannotDecompress as error:
         problem = str(error)
     except _library().broken as error:
-        problem = f"the message cannot be decoded ({' '.join(str(error).split()) or type(error).__name__})"
+        problem = f"the message cannot be decoded ({worded(error)})"
     return Decoded(tuple(records), (), problem)
 
 

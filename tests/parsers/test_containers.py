@@ -3,6 +3,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import subprocess
 import tarfile
 import zipfile
 import zlib
@@ -271,6 +272,34 @@ def test_a_zip_that_is_locked_or_damaged_is_told() -> None:
     with found.open() as stream:
         stream.read()
         assert "damaged here" in streams.problem_of(stream)
+
+
+@pytest.mark.parametrize("layout", ["gnu", "pax"])
+@pytest.mark.parametrize("pieces", [1, 30])
+def test_a_sparse_file_in_a_tar_is_named(layout: str, pieces: int, tmp_path: Path) -> None:
+    """Its archive holds the pieces alone, which are no log; what follows it is read."""
+    with (tmp_path / "a.log").open("wb") as file:
+        for number in range(pieces):
+            file.seek((number + 1) * 200_000)
+            file.write(b"x")
+    (tmp_path / "b.log").write_bytes(b"b")
+    names = (["a.log"], ["a.log", "b.log"])
+    for name in names:
+        pack = ["tar", "--sparse", f"--format={layout}", "-C", str(tmp_path), "-cf", str(tmp_path / "a.tar"), *name]
+        subprocess.run(pack, check=True)
+        archive, *found = expand(source((tmp_path / "a.tar").read_bytes(), "a.tar"))
+        assert archive.notes == ("1 sparse files are not read; pack without --sparse",)
+        assert [one.path for one in found] == [f"a.tar!/{one}" for one in name[1:]]
+
+
+def test_an_error_without_text_is_named() -> None:
+    class Ends(io.RawIOBase):
+        def read(self, size: int = -1) -> bytes:
+            raise EOFError
+
+    watched = streams.Watched(Ends(), (EOFError,))  # type: ignore[arg-type]
+    assert watched.read(10) == b""
+    assert streams.problem_of(watched).startswith("the archive is damaged here (the data ends too early); 0 bytes")  # type: ignore[arg-type]
 
 
 def test_members_of_a_compressed_tar_cost_one_pass() -> None:
