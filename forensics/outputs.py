@@ -301,12 +301,61 @@ def writable(*paths: str | None) -> None:
 def evidence_around(folder: Path, inputs: Iterable[str]) -> str | None:
     """Return the path of the evidence in which a folder is, or None; of a file of a partition it is its directory.
 
-    A bind mount shows a folder at another path too, so folders are compared by their identity on disk as well.
+    A bind mount shows a folder at another path too, and so it does a part of one. So folders are compared by their
+    identity on disk as well, and by their paths within their file systems.
     """
-    here = folder.resolve()
-    around = {_identity(one) for one in (here, *here.parents)} - {None}
+    here, mounts = folder.resolve(), _mounts()
+    around, stored = {_identity(one) for one in (here, *here.parents)} - {None}, _stored_at(here, mounts)
     places = ((path, _taken_in(path)) for path in inputs if not is_remote(path))
-    return next((path for path, real in places if here.is_relative_to(real) or _identity(real) in around), None)
+    return next(
+        (
+            path
+            for path, real in places
+            if here.is_relative_to(real)
+            or _identity(real) in around
+            or any(stored.is_relative_to(one) for one in _shown_below(real, mounts))
+        ),
+        None,
+    )
+
+
+class _Mount(NamedTuple):
+    """A mount of Linux: the folder at ``point`` is ``stored``, a folder of a file system."""
+
+    point: Path
+    stored: Path
+
+
+_ESCAPED: Final = re.compile(r"\\([0-7]{3})")
+
+
+def _mounts() -> list[_Mount]:
+    """Return all mounts, a later one over an earlier one (proc(5), /proc/pid/mountinfo); none on other systems.
+
+    A folder of a file system is written as its path there below the numbers of the device.
+    """
+    try:
+        lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    except OSError:
+        return []
+    rows = [line.split(" ") for line in lines]
+    return [_Mount(_unescaped(row[4]), Path(f"/{row[2]}{_unescaped(row[3])}")) for row in rows if row[3][:1] == "/"]
+
+
+def _unescaped(path: str) -> Path:
+    return Path(_ESCAPED.sub(lambda found: chr(int(found[1], 8)), path))
+
+
+def _stored_at(folder: Path, mounts: Sequence[_Mount]) -> Path:
+    """Return where a folder is stored: the deepest mount above it decides, and of equal ones the last."""
+    above = [one for one in mounts if folder.is_relative_to(one.point)]
+    mount = max(reversed(above), key=lambda one: len(one.point.parts), default=None)
+    return folder if mount is None else mount.stored / folder.relative_to(mount.point)
+
+
+def _shown_below(folder: Path, mounts: Sequence[_Mount]) -> list[Path]:
+    """Return where a folder is stored, and what is mounted below it."""
+    return [_stored_at(folder, mounts), *(one.stored for one in mounts if one.point.is_relative_to(folder))]
 
 
 def outside(targets: Iterable[str | None], inputs: Iterable[str]) -> None:

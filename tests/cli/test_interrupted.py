@@ -314,6 +314,30 @@ def test_nothing_is_written_into_evidence_that_is_mounted_twice(
     assert not (again / "new").exists()
 
 
+@pytest.fixture(params=["case/broker-1", "case"])
+def part_again(request: pytest.FixtureRequest, case: Path, tmp_path: Path) -> Iterator[Path]:
+    """A folder in the evidence at another path, and a folder of elsewhere that is mounted into the evidence."""
+    (elsewhere := tmp_path / "elsewhere").mkdir()
+    pairs = {"case/broker-1": (case / "broker-1", elsewhere), "case": (elsewhere, case / "broker-1" / "mounted")}
+    what, where = pairs[request.param]
+    where.mkdir(exist_ok=True)
+    mount = ["mount", "--bind", str(what), str(where)]
+    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("no folder can be mounted here")
+    try:
+        yield elsewhere
+    finally:
+        subprocess.run(["umount", str(where)], check=True)
+
+
+def test_nothing_is_written_into_a_folder_of_the_evidence_that_is_mounted_twice(
+    case: Path, part_again: Path, run: Run
+) -> None:
+    done = run("scan", case, "-o", part_again / "new")
+    assert (done.code, "which is never written to" in done.err) == (2, True)
+    assert not (part_again / "new").exists()
+
+
 def test_rows_that_wait_on_disk_are_not_put_into_the_evidence(case: Path, run: Run) -> None:
     done = run("scan", case, "--tmp", case / "broker-1")
     assert (done.code, "which is never written to" in done.err) == (2, True)
