@@ -262,7 +262,7 @@ def counted(result: Result) -> str:
     gone = len(result.partitions) - len(present(result))
     if not gone:
         return _partitions(len(result.partitions))
-    return f"{existing(result)} and {gone:,} of earlier topics of the same name, which were deleted"
+    return f"{existing(result)} and {gone:,} of earlier topics of the same name"
 
 
 def everywhere(result: Result) -> str:

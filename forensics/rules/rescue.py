@@ -485,10 +485,12 @@ def salvage(
     name = shlex.quote(history.name)
     here = HERE if name == history.name else name
     folder = _quoted(history, f"/path/to/copy/{history.name}")
-    there = f"forensics salvage {EVIDENCE} -p {here} -o recovered/{here}"
+    several = history.facts.lives > 1 and history.facts.topic_id is not None
+    of_topic = f" --topic-id {shlex.quote(history.facts.topic_id or '')}" if several else ""
+    there = f"forensics salvage {EVIDENCE} -p {here}{of_topic} -o recovered/{here}"
     return Action(
         text,
-        f"forensics salvage {folder} -p {here} {LOST} -o recovered/{here}",
+        f"forensics salvage {folder} -p {here}{of_topic} {LOST} -o recovered/{here}",
         there if not elsewhere and all(on_disk(history, broker) for broker in brokers) else None,
     )
 

@@ -151,6 +151,13 @@ _KEPT = (
 """Copies of a topic that the controllers do not know (KAFKA-15605)."""
 
 
+def _copy(history: History, one: Suspicion, held: Sequence[int]) -> str:
+    """Return the step that copies what is left."""
+    if one.copies:
+        return f"before any broker is started again, copy {HERE}.*-stray of {brokers_text(one.copies)} to another disk"
+    return copy_before_start(held, history.origin)
+
+
 def _may_hold(history: History, one: Suspicion) -> tuple[int, ...] | None:
     """Return the replicas that may still have what another leader began without; None where no leader did, or where
     no line or file names a replica.
@@ -264,7 +271,7 @@ def _finding(
             history.name,
             keep=_KEPT.format_map(values) if one.copies else None,
             next_steps=(
-                *(() if gone else (copy_before_start(held or (), history.origin),)),
+                *(() if gone else (_copy(history, one, held or ()),)),
                 *((look_in(one.replica, one.moved),) if one.moved is not None and one.replica is not None else ()),
                 *(_worded(step, history).format_map(values) for step in suspect.settle),
                 *(Action(f"{verb(want)} {want_text(want, HERE)}", general=_general(want)) for want in missing[:3]),

@@ -144,3 +144,22 @@ def test_a_topic_that_is_served_again_is_none(tmp_path: Path) -> None:
     incident = topic_gone(tmp_path / "in")
     incident[1].leads(40, 1, 80, 80, [1])
     assert answer(incident).findings == ()
+
+
+def test_a_topic_of_the_same_name_that_was_made_since_hides_nothing(tmp_path: Path) -> None:
+    """Nobody deleted the former one: its records are in the directories that the brokers set aside."""
+    incident = topic_gone(tmp_path / "in")
+    for number in (1, 2, 3):
+        made = f"INFO [Broker id={number}] Creating new partition {incident.partition} with topic id {LATER_ID}."
+        node = incident[number].says(59, f"{made} (state.change.logger)", log="state-change").creates(60)
+        if number == 1:
+            node.leads(61, 0, 0, 0, [1, 2, 3])
+        else:
+            node.follows(61, 0, 1, 0, 0)
+    found = {
+        one.history.incarnation: [finding.offsets for finding in one.judgements[LOSS].findings]
+        for one in incident.scan().partitions
+    }
+    assert found == {0: [], 1: [((0, 80),)]}
+    (finding,) = (one for one in incident.scan().findings if one.rule == LOSS)
+    assert any(f"--topic-id {TOPIC_ID}" in str(step) for step in finding.next_steps)

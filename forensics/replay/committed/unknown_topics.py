@@ -11,12 +11,7 @@ from forensics.replay.history import History
 
 
 def left_without_topic(history: History) -> tuple[StrayReplica, ...]:
-    """Return the replicas with records whose topic the controllers no longer know, by broker.
-
-    Only of the last topic of a name: one that was created again was deleted before.
-    """
-    if history.facts.incarnation:
-        return ()
+    """Return the replicas with records whose topic the controllers no longer know, by broker."""
     last = {one.broker: one for one in history.facts.stray_replicas if one.leo}
     return tuple(one for broker, one in sorted(last.items()) if not _had_role_since(history, broker, one.row))
 
