@@ -110,8 +110,8 @@ SENTENCES: Mapping[Question, str] = MappingProxyType(
             "every line of {brokers} of kind become_leader: whether any leader epoch of {partition} has a second leader"
         ),
         Question.TOPIC_DELETED: (
-            "lines of the kind topic_removed: whether somebody deleted {topic} on purpose, and when, because its replicas "
-            "on {replicas} were removed"
+            "lines of the kind topic_removed: whether somebody deleted {topic} on purpose, and when, because its "
+            "replicas on {replicas} were removed"
         ),
         Question.CREATED_AGAIN: (
             '"topic_id" in the lines of {brokers}: whether {partition} was deleted and created again, because leader '
