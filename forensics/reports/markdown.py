@@ -17,7 +17,7 @@ from forensics.reports.groups import alike, only_some, same_elsewhere, steps_of,
 from forensics.reports.incidents import Incident, Step, incidents, nearly, story
 from forensics.reports.places import below
 from forensics.reports.recovered import outcomes
-from forensics.reports.remarks import by_problem, first_steps, restarted, shown_of
+from forensics.reports.remarks import after_repair, by_problem, first_steps, restarted, shown_of
 from forensics.reports.titles import (
     causes_of,
     name_of,
@@ -62,7 +62,15 @@ def render(result: Result) -> str:
     lines += [f"- {escaped(one)}" for one in names]
     if len(rest) > BRIEF:
         lines += ["", f"… and {len(rest) - BRIEF:,} more: `--format json` has them all."]
-    lines += ["", *_problems(result), "", *_collect(result, several=several), "", _source(result)]
+    lines += [
+        "",
+        *_problems(result),
+        "",
+        *_collect(result, several=several),
+        "",
+        escaped(sentence(after_repair(result))),
+    ]
+    lines += ["", _source(result)]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip() + "\n"
 
 

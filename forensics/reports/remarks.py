@@ -11,12 +11,13 @@ import polars as pl
 
 from forensics.case import Case
 from forensics.case.dates import EpochDate
+from forensics.case.partial import excerpts_alone
 from forensics.case.producers import asked
 from forensics.case.restarts import Together, together
 from forensics.case.restarts import apart as restarts_apart
 from forensics.case.trace_clusters import cluster_text
 from forensics.result import Result
-from forensics.rules.finding import all_of, brokers_text, sentence
+from forensics.rules.finding import Severity, all_of, brokers_text, sentence
 from forensics.rules.stated_problems import Problem
 from parsers.schema import Kind
 
@@ -51,6 +52,18 @@ def added(result: Result) -> list[str]:
     """Return what plugins added, a sentence for each plugin, and one for each thing that could not be used."""
     texts = [f"plugin {plugin.title} adds {', '.join(plugin.adds)}" for plugin in result.plugins]
     return [*texts, *result.left_out]
+
+
+def after_repair(result: Result) -> str:
+    """Return how a later scan can check a repair, or "" where there is nothing to repair, or nothing to compare."""
+    broken = any(one.severity in (Severity.CRITICAL, Severity.ERROR) for one in result.findings)
+    compared = result.repair is not None or result.changes.baseline is not None
+    if not broken or compared or result.redacted or result.case.traces_alone or excerpts_alone(result.case):
+        return ""
+    return (
+        "a later scan can say whether the repair is complete, and whether producers can go back. For that keep this "
+        "answer now: forensics scan EVIDENCE --format json -o before.json. See forensics explain after-repair"
+    )
 
 
 def restarted(result: Result) -> list[str]:

@@ -520,6 +520,9 @@ class _Page(Wishes):
 
     def coverage(self) -> None:
         """Print one line per broker and cluster: its files, their time, and what is missing."""
+        if said := remarks.after_repair(self.result):
+            self.put("", sentence(said), indent=2)
+            self.blank()
         self.row("Evidence", Style.BOLD)
         for case in self.result.case.parts:
             self.brokers(case)

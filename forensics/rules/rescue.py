@@ -347,7 +347,7 @@ def _without_copy(history: History, case: Case, loss: Loss) -> Advice:
                 f"{still}look for other copies of {HERE}: backups, disk snapshots, mirrored clusters, or downstream "
                 f"systems that consumed these records{_put_back(history, loss)}"
             ),
-            _send_again(history, case, loss),
+            _send_again(history, case, loss, others=bool(still)),
         ),
         (
             *discard,
@@ -421,15 +421,21 @@ def _shortened(history: History, loss: Loss, by: ShortenedBy) -> list[int]:
     )
 
 
-def _send_again(history: History, case: Case, loss: Loss) -> str:
-    """Return the step that gets lost records from the applications that wrote them."""
+def _send_again(history: History, case: Case, loss: Loss, *, others: bool) -> str:
+    """Return the step that gets lost records from the applications that wrote them.
+
+    Args:
+        history, case, loss: what was lost.
+        others: steps before this one may have got some of them back.
+    """
     if history.incarnation:
         return (
             f"ask who deleted the topic {TOPIC}, and whether its data is still wanted: applications that send it "
             "again write to the new topic of this name"
         )
     return (
-        f"ask the owners of the applications that write to {HERE} to send the lost records again. "
+        f"{'only for what no copy has, ' if others else ''}ask the owners of the applications that write to {HERE} to "
+        f"send {'these' if others else 'the lost'} records again. "
         f"{_written(history, case, loss)}. To send more than these duplicates what is not lost: do that only where a "
         "duplicate does no harm"
     )

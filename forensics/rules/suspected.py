@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from forensics.case import Origin
 from forensics.replay.committed.surviving_copies import may_still_hold
 from forensics.replay.confidence import Weakness
+from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.isr import isr_text
 from forensics.replay.history import History
 from forensics.replay.signs.each_once import each_once
@@ -116,7 +117,8 @@ def _values(history: History, one: Suspicion) -> dict[str, object]:
         "span": span_text([(one.first, one.end)]) if one.end is not None else "",
         "offsets": offsets_text(one.offsets) if one.end is not None else "",
         "more": perhaps_text(None) if one.more else "",
-        "kept": brokers_text(one.copies),
+        "finders": brokers_text([each.broker for each in one.stray]),
+        "kept": brokers_text(one.kept),
         "too": "restarted after an unclean stop too, and " if one.more else "",
         **_sides(one),
     }
@@ -130,8 +132,8 @@ def _sides(one: Suspicion) -> dict[str, str]:
 
 
 def _replicas(one: Suspicion) -> tuple[int, ...]:
-    if one.copies:
-        return one.copies
+    if one.stray:
+        return tuple(each.broker for each in one.stray)
     if one.sides is not None:
         return tuple(sorted((*one.sides[0], *one.sides[1])))
     return (one.replica,) if one.replica is not None else ()
@@ -153,8 +155,8 @@ _KEPT = (
 
 def _copy(history: History, one: Suspicion, held: Sequence[int]) -> str:
     """Return the step that copies what is left."""
-    if one.copies:
-        return f"before any broker is started again, copy {HERE}.*-stray of {brokers_text(one.copies)} to another disk"
+    if one.kept:
+        return f"before any broker is started again, copy {HERE}.*-stray of {brokers_text(one.kept)} to another disk"
     return copy_before_start(held, history.origin)
 
 
@@ -162,7 +164,9 @@ def _may_hold(history: History, one: Suspicion) -> tuple[int, ...] | None:
     """Return the replicas that may still have what another leader began without; None where no leader did, or where
     no line or file names a replica.
     """
-    if one.copies or one.sides is not None:
+    if one.stray:
+        return one.kept
+    if one.sides is not None:
         return _replicas(one)
     return may_still_hold(history, one.first, one.epoch) if 0 <= one.since < one.epoch else None
 
@@ -183,8 +187,8 @@ def _general(want: Want) -> str:
 def _facts(suspect: Suspect, one: Suspicion, values: Mapping[str, object]) -> tuple[Fact, ...]:
     """Return the lines, in order: what the witness stated before has a line of its own."""
     shows = suspect.shows.format_map(values)
-    if one.copies:
-        return tuple(Fact(shows, broker=broker, refs=(ref,)) for broker, ref in zip(one.copies, one.refs, strict=True))
+    if one.stray:
+        return (*_found_stray(shows, one), *_deleted_stray(one))
     first, *later = one.refs
     had = suspect.had or ("had high watermark {end}" if suspect.before == HW and one.end is not None else "")
     if not had or not later:
@@ -195,6 +199,19 @@ def _facts(suspect: Suspect, one: Suspicion, values: Mapping[str, object]) -> tu
         Fact(shows, broker=one.replica, time=one.time, refs=tuple(later)),
         *_followed(one),
     )
+
+
+def _found_stray(shows: str, one: Suspicion) -> Iterator[Fact]:
+    """Yield that brokers found their replica of a topic that the controllers do not know."""
+    for each, ref in zip(one.stray, one.refs, strict=True):
+        yield Fact(shows, broker=each.broker, time=each.time, refs=(ref,))
+
+
+def _deleted_stray(one: Suspicion) -> Iterator[Fact]:
+    """Yield that they deleted it then."""
+    for each in one.stray:
+        if each.deleted is not None:
+            yield Fact("deleted this replica", broker=each.broker, refs=(Ref(row=each.deleted),))
 
 
 def _followed(one: Suspicion) -> tuple[Fact, ...]:
@@ -269,17 +286,17 @@ def _finding(
         cause=_cause(history, suspect, one),
         **advised(
             history.name,
-            keep=_KEPT.format_map(values) if one.copies else None,
+            keep=_KEPT.format_map(values) if one.kept else None,
             next_steps=(
                 *(() if gone else (_copy(history, one, held or ()),)),
                 *((look_in(one.replica, one.moved),) if one.moved is not None and one.replica is not None else ()),
                 *(_worded(step, history).format_map(values) for step in suspect.settle),
                 *(Action(f"{verb(want)} {want_text(want, HERE)}", general=_general(want)) for want in missing[:3]),
-                *((salvage(history, one.copies),) if one.copies else ()),
+                *((salvage(history, one.kept),) if one.kept else ()),
             ),
             # Where each replica's data shows that it has not the records, nothing is to be kept.
             do_not=() if gone else tuple(_worded(what, history).format_map(values) for what in suspect.do_not),
-            lost=one.offsets if one.copies else (),
+            lost=one.offsets if one.kept else (),
         ),
         subject=suspect.sign.name,
     )

@@ -623,8 +623,8 @@ SUSPECTS: tuple[Suspect, ...] = (
     Suspect(
         Sign.TOPIC_GONE,
         "committed-data-lost",
-        "the controllers no longer know this topic, as {kept} found when they started, and no line shows that somebody "
-        "deleted it. No consumer can read {offsets}, which these brokers had",
+        "the controllers no longer know this topic, as {finders} found when they started, and no line shows that "
+        "somebody deleted it. No consumer can read {offsets}, which these brokers had",
         "found that the controllers do not know the topic of its replica, which had log end offset {end}",
         ("somebody deleted the topic on purpose, and no line in the evidence shows it: then nothing is lost",),
         before="",

@@ -72,13 +72,11 @@ def test_another_replica_may_still_serve_it(tmp_path: Path, on: tuple[int, ...])
     assert Question.TOPIC_DELETED in {want.question for want in told.missing}
 
 
-def deleted_by_order(incident: Incident) -> None:
-    """A broker that runs deletes its replica as it is told."""
+def renamed(incident: Incident) -> str:
+    """Return the line of a broker that deletes a replica."""
     name = incident.partition
-    incident[3].says(
-        15, f"INFO Log for partition {name} is renamed to /d/{name}.{'0' * 32}-delete and is scheduled for deletion "
-        "(kafka.log.LogManager)",
-    )  # fmt: skip
+    deleted = f"INFO Log for partition {name} is renamed to /d/{name}.{'0' * 32}-delete and is scheduled for deletion"
+    return f"{deleted} (kafka.log.LogManager)"
 
 
 def removed_by_controller(incident: Incident) -> None:
@@ -105,7 +103,7 @@ def test_a_deleted_topic_is_none(tmp_path: Path, deletes: object) -> None:
 
 def test_nor_is_one_that_a_broker_deletes_by_order(tmp_path: Path) -> None:
     incident = topic_gone(tmp_path / "in", stray_on=(1, 2))
-    deleted_by_order(incident)
+    incident[3].says(15, renamed(incident))
     assert answer(incident).findings == ()
 
 
@@ -163,3 +161,33 @@ def test_a_topic_of_the_same_name_that_was_made_since_hides_nothing(tmp_path: Pa
     assert found == {0: [], 1: [((0, 80),)]}
     (finding,) = (one for one in incident.scan().findings if one.rule == LOSS)
     assert any(f"--topic-id {TOPIC_ID}" in str(step) for step in finding.next_steps)
+
+
+def test_up_to_3_6_brokers_delete_what_they_find_so(tmp_path: Path) -> None:
+    """No copy is left on the two that did; the one that is down for good, or newer, has the last."""
+    incident = topic_gone(tmp_path / "in")
+    name = incident.partition
+    for number in (1, 2):
+        renamed = (
+            f"INFO Log for partition {name} is renamed to /d/{name}.{'0' * 32}-delete and is scheduled for deletion"
+        )
+        incident[number].says(29, f"{renamed} (kafka.log.LogManager)")
+    (finding,) = answer(incident).findings
+    assert (finding.offsets, finding.replicas) == (((0, 80),), (1, 2, 3))
+    assert finding.keep.startswith("orders-0.*-stray of broker 3:")
+    assert [(fact.broker, fact.text) for fact in finding.facts if "deleted" in fact.text] == [
+        (1, "deleted this replica"), (2, "deleted this replica"),
+    ]  # fmt: skip
+
+
+def test_where_all_of_them_do_no_copy_is_left(tmp_path: Path) -> None:
+    incident = topic_gone(tmp_path / "in")
+    name = incident.partition
+    for number in (1, 2, 3):
+        renamed = (
+            f"INFO Log for partition {name} is renamed to /d/{name}.{'0' * 32}-delete and is scheduled for deletion"
+        )
+        incident[number].says(29, f"{renamed} (kafka.log.LogManager)")
+    (finding,) = answer(incident).findings
+    assert (finding.keep, finding.no_copy) == (None, True)
+    assert finding.summary.endswith("No replica in the evidence still has them")

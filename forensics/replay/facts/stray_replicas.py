@@ -2,7 +2,7 @@
 
 A broker compares its log directories with the metadata once it has caught up (``BrokerMetadataPublisher``, 3.0 to 3.5,
 ``LogManager.isStrayKraftReplica``, 3.6). Such a replica is left of a topic that was deleted while the broker was down,
-or of one that the controllers lost.
+or of one that the controllers lost. Before 3.6.1 the broker deletes it then (KAFKA-15605).
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ class StrayReplica(NamedTuple):
         time: microseconds since 1970 UTC, or None.
         broker: broker that logged it.
         log_start, leo: where its log started and ended, or None.
+        deleted: position of the line by which the broker deleted it then, or None.
     """
 
     row: int
@@ -32,6 +33,7 @@ class StrayReplica(NamedTuple):
     broker: int
     log_start: int | None
     leo: int | None
+    deleted: int | None
 
 
 StrayReplicas = dict[tuple[str, int, int], list[StrayReplica]]
@@ -52,14 +54,21 @@ def stray_replicas(
         topic_ids: by place.
         removed: ids of the topics that controllers removed.
     """
+    place = list(_PLACE)
     of_log = rows.filter(pl.col("kind") == Kind.LOG_DELETED.value)
     stray = of_log.filter((pl.col("detail") == STRAY_TOPIC).fill_null(False))
     if stray.is_empty():
         return {}
-    ordered = of_log.filter(pl.col("detail").is_in([STRAY, STRAY_TOPIC]).fill_null(False).not_())
-    left = stray.join(ordered, on=list(_PLACE), how="anti").sort(*_PLACE, "row")
-    found = in_groups(left, _PLACE, _lines)
-    return {place: lines for place, lines in found.items() if topic_ids.get(place) not in removed}
+    deleted = of_log.filter(pl.col("detail").is_in([STRAY, STRAY_TOPIC]).fill_null(False).not_())
+    found = stray.select(*place, "broker", "row")
+    after = deleted.select(*place, "broker", deleted="row").join(found, on=[*place, "broker"])
+    after = (
+        after.filter(pl.col("deleted") > pl.col("row")).group_by(*place, "broker", "row").agg(pl.col("deleted").min())
+    )
+    ordered = deleted.join(after, left_on=[*place, "broker", "row"], right_on=[*place, "broker", "deleted"], how="anti")
+    left = stray.join(ordered, on=place, how="anti").join(after, on=[*place, "broker", "row"], how="left")
+    lines = in_groups(left.sort(*place, "row"), _PLACE, _lines)
+    return {where: those for where, those in lines.items() if topic_ids.get(where) not in removed}
 
 
 def _lines(rows: pl.DataFrame) -> list[StrayReplica]:

@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.log_dirs import Moved
+from forensics.replay.facts.stray_replicas import StrayReplica
 from forensics.replay.history import ShortenedLog
 from forensics.replay.lineage import Range
 
@@ -104,7 +105,7 @@ class Suspicion:
         sides: brokers with the records of the witness, and brokers with those of the replica, where copies differ.
         pieces: the offsets at stake, if they are not all of ``[first, end)``.
         followed: the lines by which the witness then truncated its log to follow the replica.
-        copies: replicas whose brokers keep all of it, though none serves it.
+        stray: the replicas of a topic that the controllers do not know.
         more: what the witness had ends at ``end`` only since an unclean stop, so more may be at stake.
     """
 
@@ -125,7 +126,12 @@ class Suspicion:
     pieces: tuple[Range, ...] = ()
     followed: tuple[Ref, ...] = ()
     more: bool = False
-    copies: tuple[int, ...] = ()
+    stray: tuple[StrayReplica, ...] = ()
+
+    @property
+    def kept(self) -> tuple[int, ...]:
+        """The brokers that kept their replica of a topic that the controllers do not know."""
+        return tuple(one.broker for one in self.stray if one.deleted is None)
 
     @property
     def offsets(self) -> tuple[Range, ...]:

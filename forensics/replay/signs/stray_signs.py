@@ -20,6 +20,5 @@ def topic_gone(history: History) -> Iterator[Suspicion]:
     epoch = max((span.epoch for spans in history.role_spans.values() for span in spans), default=-1)
     yield Suspicion(
         Sign.TOPIC_GONE, first.broker, first.broker, epoch, epoch, start, end, first.time,
-        tuple(Ref(row=one.row, note=f"log end offset {one.leo}") for one in found),
-        copies=tuple(one.broker for one in found),
+        tuple(Ref(row=one.row, note=f"log end offset {one.leo}") for one in found), stray=found,
     )  # fmt: skip

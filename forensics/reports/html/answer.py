@@ -116,6 +116,7 @@ class Answer:
         span: first and last time of the evidence.
         caution: what not to do before anything else, or "".
         unwritten: the first partitions with findings that have no card.
+        after: how to check a repair, or "".
     """
 
     tone: str
@@ -132,6 +133,7 @@ class Answer:
     span: tuple[int | None, int | None]
     caution: str
     unwritten: tuple[Card, ...]
+    after: str
 
 
 def answer(result: Result, anchors: Mapping[int, str]) -> Answer:
@@ -170,6 +172,7 @@ def answer(result: Result, anchors: Mapping[int, str]) -> Answer:
         (_time(first), _time(last)),
         sentence(caution(result)).removesuffix("."),
         tuple(one for card in cards[CARDS:] for one in (card, *card.others))[:LISTED],
+        sentence(remarks.after_repair(result)),
     )
 
 
