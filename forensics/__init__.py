@@ -13,12 +13,15 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Final
 
 from forensics.errors import ForensicsError
 from forensics.version import __version__
 
+TYPE_CHECKING = False  # the module typing takes longer to load than the rest
+
 if TYPE_CHECKING:
+    from typing import Any, Final
+
     from forensics.library import Scan, explain, judge, scan
     from forensics.library import judge as replay
 

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
-from contextlib import suppress
 from errno import EBADF, EDQUOT, ENOSPC
 from importlib import import_module
 from io import StringIO
 from types import FrameType
-from typing import Any, Final, NoReturn
+from typing import Any, NoReturn
 
 import click
 
 from forensics.cli.choosing import did_you_mean
 from forensics.cli.examples import example
-from forensics.cli.exits import HUNG_UP, INTERRUPTED, NOBODY_READS, TERMINATED
+from forensics.cli.exits import NOBODY_READS
 from forensics.cli.speaking import silence
 from forensics.cli.streams import hold
 from forensics.errors import ForensicsError, UnwritableOutput
 from forensics.outputs import plain
+from forensics.starting import ENDS, end, end_at_once, heeded
 from parsers.containment import Defect, contained
 
 COMMANDS = {
@@ -55,6 +54,7 @@ class Commands(click.Group):
             return None
         found = getattr(import_module(COMMANDS[cmd_name][0]), cmd_name)
         assert isinstance(found, click.Command)
+        _end_in_order()
         return found
 
     def resolve_command(
@@ -119,9 +119,7 @@ def main(prog_name: str | None = None) -> None:
         prog_name: name for usage lines, if the program's own file name would mislead.
     """
     hold()
-    for number in _ENDS:
-        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup leaves it
-            signal.signal(number, _ended)
+    end_at_once()
     expected = (ForensicsError, click.ClickException, click.Abort)
     try:
         found = contained(lambda: _run(prog_name), expected=expected)
@@ -134,9 +132,9 @@ def main(prog_name: str | None = None) -> None:
         click.echo(_lines(shown.getvalue()), err=True, nl=False)
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        _end(INTERRUPTED, "interrupted; files that were to be written are as they were before")
-    except Ended as end:
-        _end(end.status, f"{end.why}; files that were to be written are as they were before")
+        end(*ENDS[signal.SIGINT])
+    except Ended as ended:
+        end(ended.status, ended.why)
     if isinstance(found, Defect):
         # Exit code 1 means findings: a defect must never look like one.
         click.echo(f"{_lines(found.trace)}forensics: {plain(str(found))}, with the lines above", err=True)
@@ -185,19 +183,14 @@ class Ended(SystemExit):
         self.status, self.why = status, why
 
 
-_ENDS: Final = {
-    signal.SIGTERM: (TERMINATED, "terminated"),
-    **({signal.SIGHUP: (HUNG_UP, "the terminal was closed")} if hasattr(signal, "SIGHUP") else {}),
-}
-"""Signals that ask a process to end: its exit code, and why it ended."""
+def _end_in_order() -> None:
+    """From here on a signal raises, so that what was begun is undone.
+
+    While libraries are loaded it must not: some of them end the process with a message of their own (PyO3).
+    """
+    for number in heeded():
+        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else _ended)
 
 
 def _ended(number: int, _frame: FrameType | None) -> NoReturn:
-    raise Ended(*_ENDS[signal.Signals(number)])
-
-
-def _end(code: int, why: str) -> NoReturn:
-    """End at once: threads that are reading a large file would be waited for."""
-    with suppress(OSError):  # of a terminal that was closed
-        click.echo(f"forensics: {why}", err=True)
-    os._exit(code)
+    raise Ended(*ENDS[signal.Signals(number)])

@@ -12,12 +12,6 @@ Also where a scan is held against a baseline, and does not show whether producer
 
 NOBODY_READS: Final = 141
 """Standard output was closed: as a process that its signal ends (128 + SIGPIPE)."""
-HUNG_UP: Final = 129
-"""128 + SIGHUP."""
-INTERRUPTED: Final = 130
-"""128 + SIGINT."""
-TERMINATED: Final = 143
-"""128 + SIGTERM."""
 
 
 def failures_text(files: int, partitions: int) -> str:

@@ -63,6 +63,29 @@ def test_a_signal_is_no_finding(number: int, code: int, said: str, case: Path, t
     }
 
 
+@pytest.mark.parametrize("loaded", ["click.types", "zstandard", "polars.datatypes"])
+@pytest.mark.parametrize("asked", ["simulate --list", "scan"])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_ends_a_command_that_is_being_loaded(
+    number: int, code: int, asked: str, loaded: str, case: Path
+) -> None:
+    command = [sys.executable, "-X", "importtime", "-m", "forensics", *asked.split(), *[str(case)] * (asked == "scan")]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as running:
+        assert running.stderr is not None
+        for line in running.stderr:  # which names each module as soon as it is loaded
+            if line.split()[-1] == loaded:
+                break
+        else:
+            assert loaded.startswith("polars"), "simulate does not load it"
+            return
+        running.send_signal(number)
+        _, errors = running.communicate(timeout=60)
+    said = [line for line in errors.splitlines() if not line.startswith("import time:")]
+    assert running.returncode == code
+    assert len(said) == 1, said
+    assert said[0].endswith("; files that were to be written are as they were before")
+
+
 @pytest.mark.parametrize("asked", ["scan", "rules", "explain epoch-divergence", "scan --help", "--version"])
 def test_nobody_reads_the_output(asked: str, case: Path) -> None:
     reading, writing = os.pipe()

@@ -218,7 +218,7 @@ def test_the_wheel_holds_both_packages_whole(repository: Path, files: tuple[str,
     with zipfile.ZipFile(wheel) as archive:
         inside = {name for name in archive.namelist() if ".dist-info/" not in name}
         points = next(name for name in archive.namelist() if name.endswith("entry_points.txt"))
-        assert "forensics = forensics.cli:main" in archive.read(points).decode()
+        assert "forensics = forensics.__main__:main" in archive.read(points).decode()
     ours = {name for name in files if name.startswith(("forensics/", "parsers/"))}
     assert {"forensics/py.typed", "parsers/py.typed"} <= ours
     ours |= {f"forensics/pages/{path}" for path in PAGES.values()}
