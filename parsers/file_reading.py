@@ -186,7 +186,14 @@ def placed(reading: FileReading, source: Source) -> FileReading:
     if directory is not None:
         reading.topic, reading.partition = directory.topic, directory.partition
         reading.directory_state = directory.state.value
+        if directory.topic_cut:
+            reading.notices = pl.concat([reading.notices, note(_TOPIC_CUT)])
     return reading
+
+
+_TOPIC_CUT: Final = (
+    "the name of its directory has 255 characters, the most that fit, so Kafka may have cut off the end of the topic"
+)
 
 
 def joined(parts: Sequence[FileReading]) -> FileReading:

@@ -25,11 +25,14 @@ Retention, compaction and a truncation below its base offset rename a segment so
 DELETED_SEGMENTS: Final = "deleted-segments"
 """``directory_state`` of what a deleted segment holds, so that nothing takes it for the log of its directory."""
 
-_TOPIC: Final = r"(?P<topic>[A-Za-z0-9._-]{1,249})"
+_TOPIC: Final = r"(?P<topic>[A-Za-z0-9._-]{1,253})"
+"""Kafka takes 249 characters since 0.10, and took 255 before (``Topic``). A file name has 255, "-0" among them."""
 _CURRENT: Final = re.compile(rf"{_TOPIC}-(?P<partition>[0-9]{{1,10}})")
 _MARKED: Final = re.compile(rf"{_TOPIC}-(?P<partition>[0-9]{{1,10}})\.[0-9a-f]{{32}}-(?P<state>delete|future|stray)")
 _MOST_OFFSET: Final = 2**63 - 1  # offsets are a Java long, and the end of a log must be one too
-_NAME_MAX: Final = 255  # LocalLog shortens the topic so that a marked name fits
+_NAME_MAX: Final = 255
+"""Characters to which Kafka shortens the name of a deleted or stray directory, at the end of its topic
+(``LocalLog.logDirNameWithSuffixCappedLength``). The name of a future directory is not shortened."""
 _SEGMENT: Final = re.compile(
     r"(?P<base>[0-9]{20})\.(?P<what>log|index|timeindex|txnindex|snapshot)(?:\.(?P<mark>deleted|cleaned|swap))?"
 )
@@ -109,7 +112,7 @@ def split_directory(name: str) -> Directory | None:
     partition = int(found["partition"])
     if partition >= 2**31:
         return None
-    cut = state is not DirectoryState.CURRENT and len(name) >= _NAME_MAX
+    cut = state in (DirectoryState.DELETE, DirectoryState.STRAY) and len(name) >= _NAME_MAX
     return Directory(found["topic"], partition, state, cut)
 
 

@@ -17,6 +17,8 @@ from parsers.formats.log_directory import (
     split_metadata_snapshot,
     split_segment_file,
 )
+from parsers.read import read_unit
+from tests.parsers.handing_over import source
 
 HEX = "0123456789abcdef0123456789abcdef"
 
@@ -30,7 +32,8 @@ HEX = "0123456789abcdef0123456789abcdef"
         ("a--1", ("a-", 1, "current")),
         ("__cluster_metadata-0", ("__cluster_metadata", 0, "current")),
         ("x" * 249 + "-2147483647", ("x" * 249, 2147483647, "current")),
-        ("x" * 250 + "-0", None),
+        ("x" * 253 + "-0", ("x" * 253, 0, "current")),
+        ("x" * 254 + "-0", None),
         ("orders-2147483648", None),
         (f"orders-0.{HEX}-delete", ("orders", 0, "delete")),
         (f"a.b-c-3.{HEX}-future", ("a.b-c", 3, "future")),
@@ -60,6 +63,16 @@ def test_a_marked_name_of_full_length_may_have_lost_the_end_of_its_topic() -> No
         False,
         False,
     ]
+
+
+@pytest.mark.parametrize(("state", "cut"), [("delete", True), ("stray", True), ("future", False)])
+def test_a_file_says_that_its_topic_may_have_lost_its_end(state: str, cut: bool) -> None:
+    """Kafka does not shorten the name of a future directory."""
+    suffix = f"-7.{HEX}-{state}"
+    path = f"{'x' * (255 - len(suffix))}{suffix}/leader-epoch-checkpoint"
+    reading = read_unit([source(b"0\n1\n0 0\n", path)])[0]
+    assert (reading.directory_state, reading.partition) == (state, 7)
+    assert any("cut off the end of the topic" in one for one in reading.notices["reason"]) is cut
 
 
 @given(
