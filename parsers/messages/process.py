@@ -17,11 +17,13 @@ MESSAGES: tuple[Message, ...] = (
             Variant(
                 since="0.9",
                 until=None,
-                regex=(r"^Kafka version ?: (?P<detail>[^ ]+)"),
+                # What shows or copies a log may put control characters around a word.
+                regex=r"^Kafka version ?: [^0-9A-Za-z]*(?P<detail>[0-9A-Za-z][0-9A-Za-z.+_-]*)",
                 source_ref="0.10.2.2 AppInfoParser:83, 3.6.2 AppInfoParser:119",
                 examples=(
                     Example("Kafka version : 0.10.2.2", ({"detail": "0.10.2.2"},), "real"),
                     Example("Kafka version: 3.9.1", ({"detail": "3.9.1"},), "real"),
+                    Example("Kafka version: \x07\u202e7.4.0-ccs\x9b", ({"detail": "7.4.0-ccs"},), "rendered"),
                 ),
             ),
         ),
