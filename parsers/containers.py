@@ -43,7 +43,7 @@ from parsers.files.streams import (
 from parsers.formats.log_directory import split_directory
 from parsers.formats.trace_jsonl import is_trace
 from parsers.takers import trace_files
-from parsers.text import exports, grep_output, shared_output
+from parsers.text import exports, grep_output, lines, shared_output, wrappings
 from parsers.text.reordered import MOST_BYTES as MOST_REORDERED
 from parsers.text.reordered import STAMP, reordered
 from parsers.unread import TARS, is_foreign
@@ -199,7 +199,18 @@ def _texts(source: Source, head: bytes) -> Iterator[Source]:
         parts = shared_output.split(source, mark)
         yield from _pasted(map(reordered, parts) if source.size <= MOST_REORDERED else parts)
     else:
-        yield source
+        yield from _among_others(source, head)
+
+
+def _among_others(source: Source, head: bytes) -> Iterator[Source]:
+    """Yield a text as it is, or the few log lines in it if it does not begin as a log."""
+    some = None if _is_log(head) else excerpts.pieces(source, head, mixed=True)
+    yield from some if some is not None else [source]
+
+
+def _is_log(head: bytes) -> bool:
+    sample = lines.sample(head)
+    return sample is not None and wrappings.readable(sample)
 
 
 def _pasted(parts: Iterator[Source]) -> Iterator[Source]:

@@ -169,6 +169,7 @@ _OF_PROGRAM: Final = re.compile(r"^\s*(?:at |[{\[\"<]|Caused by: |[\w-]+: *[{\[]
 _PAGE_TIME: Final = r"[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}[^\[\]]{1,24}"
 
 _LISTED: Final[tuple[Dressing, ...]] = (
+    Dressing("comment", _around(r"^[ \t]*(?:#+|//+|;+)[ \t]*(?P<inner>\[.*)$"), f"# {_EVENT}", "# [a heading]"),
     Dressing("bullet", _around(r"^[ \t]*[-*+•·‣◦–—>][ \t](?P<inner>.*\S.*)$"), f"- {_EVENT}", "- a point"),
     Dressing(
         "numbered",
@@ -258,11 +259,14 @@ def _collector(prefix: Prefix) -> Dressing:
 _NAMELESS: Final = ("numbered", "second time", "kubetail")
 
 
+_HAS_NUMBER: Final = re.compile(r"[0-9].*[A-Za-z]|[A-Za-z].*[0-9]")
+
+
 def _writer(before: str, name: str) -> str:
-    """Return the writer of a line, by a collector's prefix. Plain words are no name: a name has a number."""
+    """Return the writer of a line, by a collector's prefix. A name has a number and letters: words are none."""
     for pattern in _WRITERS if name not in _NAMELESS else ():
         found = pattern.match(before)
-        if found is not None and re.search("[0-9]", found[1]):
+        if found is not None and _HAS_NUMBER.search(found[1]) is not None:
             return found[1]
     return ""
 

@@ -41,6 +41,8 @@ _NEAR: Final = 4
 _DESCRIBES: Final = re.compile(r"\bPartition: ?[0-9].*\bLeader: ")
 """In a line of ``kafka-topics --describe``, also in a damaged one."""
 _PAYLOAD: Final = " payload: "
+_FEW: Final = 100
+"""Most lines beside the output of commands that may be an excerpt."""
 _MARKED_DUMP: Final = re.compile(
     r"^(?P<mark>(?:[ \t]|>|&gt;)*)(?:Dumping \S|baseOffset: [0-9]|offset: [0-9]+ position: )"
 )
@@ -96,7 +98,7 @@ def mixed(source: Source, data: bytes) -> Iterator[Source] | None:
         source: the text.
         data: all of its bytes.
     """
-    lines = data.decode("utf-8", "replace").split("\n")
+    lines = data.decode("utf-8", "replace").removesuffix("\n").split("\n")
     kept = command_output.own_lines([_inner(line) for line in lines])
     if not kept:
         return None
@@ -118,7 +120,7 @@ def around_dumps(source: Source, data: bytes) -> tuple[list[tuple[str, bytes]], 
         source: the text.
         data: all of its bytes.
     """
-    lines = data.decode("utf-8", "replace").split("\n")
+    lines = data.decode("utf-8", "replace").removesuffix("\n").split("\n")
     mark = next((match["mark"] for match in map(_MARKED_DUMP.match, lines) if match is not None), "")
     inner = [line.rstrip("\r").removeprefix(mark) for line in lines]  # blanks of a dump count
     spans = _spans_of_dumps(inner)
@@ -132,8 +134,12 @@ def around_dumps(source: Source, data: bytes) -> tuple[list[tuple[str, bytes]], 
 
 
 def _log_lines(source: Source, rest: bytes) -> list[Source]:
-    """Return the stretches of log lines in what is left of a text, as files in it."""
-    found = list(split.pieces(source, rest, mixed=True) or ())
+    """Return the stretches of log lines in what is left of a text, as files in it: a whole log if it has many."""
+    few = rest.count(b"\n") - rest.count(b"\n\n") <= _FEW
+    found = list(split.pieces(source, rest, mixed=few) or ())
+    if not found and not few:
+        stored = f"text in {source.stored}" if source.stored else "text"
+        return [replace(_quoted_file(source, source.name, rest), stored=stored)]
     if len(found) == 1:
         return [replace(found[0], path=f"{source.path}!/{source.name}")]
     return [one for one in found if not one.container]

@@ -40,7 +40,7 @@ def is_piece(source: Source) -> bool:
     return source.stored.startswith(PIECE)
 
 
-def pieces(source: Source, head: bytes, *, marked: bool = False) -> Iterator[Source] | None:
+def pieces(source: Source, head: bytes, *, marked: bool = False, mixed: bool = False) -> Iterator[Source] | None:
     """Return the pieces of an excerpt; None if a text is none.
 
     Args:
@@ -48,6 +48,7 @@ def pieces(source: Source, head: bytes, *, marked: bool = False) -> Iterator[Sou
         head: its first bytes.
         marked: a collector's prefix that names the writer was found in most of its lines: names alone are no evidence
             then.
+        mixed: it is no log, so that it is an excerpt if any of its lines begins an event.
 
     Raises:
         OSError: it cannot be read.
@@ -57,7 +58,7 @@ def pieces(source: Source, head: bytes, *, marked: bool = False) -> Iterator[Sou
         return None
     from parsers.excerpts import split
 
-    return split.pieces(source, data, marked=marked)
+    return split.pieces(source, data, marked=marked, mixed=mixed)
 
 
 def mixed(source: Source, head: bytes) -> Iterator[Source] | None:

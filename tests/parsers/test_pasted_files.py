@@ -129,6 +129,13 @@ def test_output_of_a_command_directly_below_log_lines() -> None:
     assert {kind for kind, _ in found.values()} == {"broker-log", "command-output"}
 
 
+def test_a_whole_log_with_the_output_of_a_command_is_no_excerpt() -> None:
+    found = parts("".join(f"{ELECTED}\n" for _ in range(150)) + f"{DESCRIBED.format(5, 5)}\n")
+    log = next(reading for kind, reading in found.values() if kind == "broker-log")
+    assert (log.lines, log.frame) == (151, "log4j")
+    assert len(found) == 2
+
+
 def test_fences_and_words_around_the_output_of_a_command() -> None:
     """Words are no damage; a line of the output that is not understood is."""
     damaged = DESCRIBED.format(5, 5).replace("Replicas", "Repl")
@@ -143,3 +150,17 @@ def test_an_isr_without_former_members_beside_a_dump(tmp_path: Path) -> None:
     text = f"{FENCE}\n{one}\n{FENCE}\nthen\n{FENCE}\n{other}\n{FENCE}\nand\n{FENCE}\n{DUMP}\n{FENCE}\n"
     (tmp_path / "ticket.txt").write_text(text)
     assert "isr-described-apart" in {one.known.id for one in scan([str(tmp_path)]).problems}
+
+
+@pytest.mark.parametrize("before", ["1 | ", "kafka_7 | "])
+def test_a_line_behind_a_prefix_among_words(before: str) -> None:
+    """A page numbers the lines of a block by itself: a number is no name of a writer."""
+    found = parts(f"controller 日志\n{before}{ELECTED}\n可以看到 ISR 变了\n")
+    ((path, (kind, reading)),) = found.items()
+    assert Kind.UNCLEAN_ELECTION.value in reading.observations["kind"].to_list()
+    assert (kind, path) == ("broker-log", "ticket.txt" if before[0] == "1" else "ticket.txt!/kafka_7")
+
+
+def test_words_alone_are_no_lines() -> None:
+    found = parts("controller 日志\n1 | 可以看到 leader 2 -> 3\n1 | ISR: 1,2\n")
+    assert [kind for kind, _ in found.values()] == ["unknown"]
