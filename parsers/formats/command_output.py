@@ -32,9 +32,11 @@ _TOPIC: Final = re.compile(
 )
 """A topic, of the same; since 2.8 with its id."""
 _ELECTED: Final = re.compile(
-    rf"^\s*Successfully completed leader election \((?P<type>[A-Z]+)\) for partitions (?P<listed>{_NAME}.*)"
+    r"^\s*Successfully completed leader election \((?P<type>[A-Z]+)\) for partitions(?: (?P<listed>.*)|\s*\Z)"
 )
 """Elections that took place, of ``LeaderElectionCommand`` (2.4 and later)."""
+_LISTED: Final = re.compile(rf"^\s*{_NAME}-[0-9]{{1,9}}(?:,\s*{_NAME}-[0-9]{{1,9}})*,?\s*\Z")
+"""More of its partitions, where people wrapped that line."""
 _UNLIKE: Final = re.compile(
     rf"^(?:\S+ [0-9:,]+: )?partition (?:\[(?P<old>{_NAME},[0-9]{{1,10}})\]|(?P<tp>{_NAME}-[0-9]{{1,10}}))(?:: | )"
     r"(?P<how>replica (?P<one>[0-9]{1,10})'s offset (?P<offset>[0-9]{1,19}) doesn't match replica [0-9]+'s offset "
@@ -70,7 +72,7 @@ _CELL: Final = re.compile(r"[^\s,|]+")
 _NUMBER: Final = re.compile(r"(?:-|[0-9]{1,19})\Z")
 _BEGINS: Final = re.compile(
     rb"(?m)^[\s>]*Topic: ?[\w.-]+\s+(?:Partition: ?[0-9]+\s+Leader: |(?:TopicId: ?\S+\s+)?PartitionCount: ?[0-9])"
-    rb"|^[\s>]*Successfully completed leader election \([A-Z]+\) for partitions "
+    rb"|^[\s>]*Successfully completed leader election \([A-Z]+\) for partitions\s"
     rb"|^[\s>|]*(?:GROUP[\s,|]+)?TOPIC[\s,|]+PARTITION[\s,|].*(?:LOG-END-OFFSET|LOG END OFFSET)"
     rb"|^[\s>|]*Group[\s|]+Topic[\s|]+Pid[\s|]+Offset[\s|]+logSize[\s|]"
     rb"|'s offset [0-9]+ doesn't match replica [0-9]+'s offset [0-9]"
@@ -90,24 +92,35 @@ class _Output:
     Attributes:
         columns: names of the columns of the table that the next lines belong to, or ().
         ids: topic ids by topic.
+        unended: the election whose list may continue in the next line; None if the last line is of none.
     """
 
     rows: list[dict[str, Any]] = field(default_factory=list)
     columns: Sequence[str] = ()
     ids: dict[str, str | None] = field(default_factory=dict)
+    unended: re.Match[str] | None = None
 
     def takes(self, text: str, line: int) -> bool:
         """Read a line. Return whether it is of this format."""
         text = _DRESSED.sub("", text)
+        election, self.unended = self.unended, None
         for pattern, read in _READERS:
             if (found := pattern.match(text)) is not None:
-                self.rows += [{"message": NAME, "line": line, **row} for row in read(found)]
+                self._add(line, read(found))
                 self.columns = ()
+                self.unended = found if pattern is _ELECTED and _goes_on(found["listed"]) else None
                 return True
+        if election is not None and _LISTED.match(text) is not None:
+            self._add(line, _elections(election, text))
+            self.unended = election if _goes_on(text) else None
+            return True
         if (topic := _TOPIC.match(text)) is not None:
             self.ids.setdefault(topic["topic"], topic["topic_id"])
             return True
         return self._takes_position(text, line) or _ROUTINE.match(text) is not None
+
+    def _add(self, line: int, rows: Iterator[dict[str, Any]]) -> None:
+        self.rows += [{"message": NAME, "line": line, **row} for row in rows]
 
     def _takes_position(self, text: str, line: int) -> bool:
         if columns := _columns(text):
@@ -163,11 +176,20 @@ def _described(found: re.Match[str]) -> Iterator[dict[str, Any]]:
         yield {"kind": Kind.ELIGIBLE_DESCRIBED, **place, "isr": found["elr"]}
 
 
+def _goes_on(listed: str | None) -> bool:
+    """Return whether a line of an election that lists so much was wrapped."""
+    return not (listed or "").strip() or (listed or "").rstrip().endswith(",")
+
+
 def _elected(found: re.Match[str]) -> Iterator[dict[str, Any]]:
+    yield from _elections(found, found["listed"] or "")
+
+
+def _elections(found: re.Match[str], listed: str) -> Iterator[dict[str, Any]]:
     """Only elections from outside the ISR: one of the preferred leader is routine."""
     if found["type"] != "UNCLEAN":
         return
-    for name in re.findall(rf"{_NAME}-[0-9]{{1,9}}", found["listed"]):
+    for name in re.findall(rf"{_NAME}-[0-9]{{1,9}}", listed):
         topic, _, partition = name.rpartition("-")
         yield {"kind": Kind.ELECTION_REQUESTED, "topic": topic, "partition": int(partition), "detail": BY_COMMAND}
 

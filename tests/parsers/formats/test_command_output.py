@@ -81,6 +81,15 @@ def test_several_commands_in_one_text() -> None:
     ]
 
 
+@pytest.mark.parametrize("first", ["", " ledger-3,"], ids=["at once", "within the list"])
+def test_elections_whose_line_was_wrapped(first: str) -> None:
+    text = f"Successfully completed leader election (UNCLEAN) for partitions{first}\nledger-7, my.topic-2,\n x-0\ny-4\n"
+    assert begins_output(text.encode())
+    rows = read_output(text.splitlines()).observations
+    named = [f"{topic}-{partition}" for topic, partition in rows.select("topic", "partition").rows()]
+    assert named == [*(["ledger-3"] if first else []), "ledger-7", "my.topic-2", "x-0"]  # the list had ended
+
+
 @pytest.mark.parametrize("partition", ["ledger-3", "[ledger,3]"])
 def test_replicas_that_differ(partition: str) -> None:
     lines = (
