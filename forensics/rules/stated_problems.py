@@ -521,6 +521,7 @@ def _words(row: Row, stake: Iterable[Range]) -> dict[str, Any]:
         "in_directory": f" in {row['log_dir']}" if row["log_dir"] else "",
         "log_dir": row["log_dir"] or "its log directory",
         "at": f"offset {offset}" if offset is not None else "that place",
+        "from_offset": f", from offset {offset} on" if offset is not None else "",
         "at_offset": f" at offset {offset}" if offset is not None else "",
         "stake": _span(ranges),
         "fetched": f" from offset {row['leo']}" if row["kind"] == Kind.FETCH_REFUSED and row["leo"] is not None else "",

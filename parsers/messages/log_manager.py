@@ -485,6 +485,7 @@ MESSAGES: tuple[Message, ...] = (
             "Found stray log dir Log(dir=",
             " marked stray and renamed to ",
             "Loaded stray log: ",
+            "Found stray partitions ",
             ", treat it as a stray log",
         ),
         level="WARN",
@@ -563,6 +564,25 @@ MESSAGES: tuple[Message, ...] = (
                         "highWatermark=0, lastStableOffset=0, logStartOffset=0, logEndOffset=0), treat it as a stray "
                         "log",
                         ({"log_dir": "/data", **ORDERS, "log_start": 0, "leo": 0, "detail": STRAY},),
+                    ),
+                ),
+            ),
+            # ReplicaManager stops them; LogManager renames their directories.
+            Variant(
+                since="3.6",
+                until=None,
+                regex=r"^Found stray partitions ",
+                source_ref="3.6.1 ReplicaManager:401, 3.9 ReplicaManager:412",
+                fixed={"detail": STRAY},
+                own_row=False,
+                each=(Each(rf"[ ,]{TP}"),),
+                examples=(
+                    Example(
+                        "Found stray partitions orders-0,my-topic-12",
+                        (
+                            {**ORDERS, "detail": STRAY},
+                            {"topic": "my-topic", "partition": 12, "detail": STRAY},
+                        ),
                     ),
                 ),
             ),

@@ -70,6 +70,17 @@ def test_a_near_miss_is_left_alone(known: KnownProblem, tmp_path: Path) -> None:
     assert known.id not in ids(pasted(tmp_path, SHOWN[known.id].near))
 
 
+def test_the_offset_of_a_truncation_is_stated_where_the_line_has_it(tmp_path: Path) -> None:
+    (one,) = pasted(tmp_path, SHOWN["recovery-truncated"].lines).problems
+    assert one.states.endswith(" truncated the end of sales-7, from offset 130 on")
+
+
+def test_stray_partitions_are_a_problem_of_each(tmp_path: Path) -> None:
+    line = event("Found stray partitions sales-7,my-topic-12", "kafka.server.ReplicaManager", "WARN")
+    named = {(one.known.id, one.name) for one in pasted(tmp_path, [line]).problems}
+    assert named == {("stray-replica", "sales-7"), ("stray-replica", "my-topic-12")}
+
+
 # -- places -----------------------------------------------------------------------------------------------------------
 
 
