@@ -15,6 +15,7 @@ from parsers.takers.metadata_files import TOPIC as METADATA_TOPIC
 
 SPAN: Final = 30_000_000
 """Longest time between the first and the last of the restarts, in microseconds."""
+_MINUTE: Final = 60_000_000
 MANY: Final = 2
 """Brokers from which on their restarts count."""
 
@@ -55,9 +56,23 @@ def together(case: Case) -> list[Together]:
     found: list[Together] = []
     for first, _ in again:
         one = _since(again, first, others)
-        if len(one.brokers) == len(brokers) and not (found and first <= found[-1].last):
+        if len(one.brokers) < len(brokers):
+            continue
+        if not found or first > found[-1].last:
             found.append(one)
+        elif one.last - one.first < found[-1].last - found[-1].first:
+            found[-1] = one  # a broker restarted twice: the nearest of its starts counts
     return found
+
+
+def controllers_too(case: Case, one: Together) -> list[int]:
+    """Return the nodes of KRaft that are controllers alone and restarted within a minute of all brokers."""
+    return sorted(
+        node.id
+        for node in case.brokers.values()
+        if node.only_controls
+        and any(one.first - _MINUTE <= time <= one.last + _MINUTE for time in sorted(node.starts)[1:])
+    )
 
 
 def apart(case: Case, found: Sequence[Together]) -> list[tuple[int, int]]:

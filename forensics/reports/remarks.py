@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ from forensics.case import Case
 from forensics.case.dates import EpochDate
 from forensics.case.partial import excerpts_alone
 from forensics.case.producers import asked
-from forensics.case.restarts import Together, together
+from forensics.case.restarts import Together, controllers_too, together
 from forensics.case.restarts import apart as restarts_apart
 from forensics.case.trace_clusters import cluster_text
 from forensics.result import Result
@@ -67,14 +67,24 @@ def after_repair(result: Result) -> str:
 
 
 def restarted(result: Result) -> list[str]:
-    """Return sentences for each cluster of which all brokers restarted together: no incident shows that alone."""
+    """Return sentences on the restarts of each cluster, first those of all brokers together: no incident shows them."""
     several = len(result.case.parts) > 1
-    return [
-        sentence_
-        for case in result.case.parts
-        if (found := together(case))
-        for sentence_ in _restarted(case, found, f" of {cluster_text(case.cluster)}" if several else "")
-    ]
+    said: list[str] = []
+    for case in result.case.parts:
+        of, found = f" of {cluster_text(case.cluster)}" if several else "", together(case)
+        if found:
+            said += _restarted(case, found, of)
+        elif not case.traces_alone and (besides := restarts_apart(case, ())):
+            said.append(
+                f"restarts{of} on {_utc(besides[0][0]):%Y-%m-%d} (UTC): {_each(case, besides, _stop_lines(case))}"
+            )
+    return said
+
+
+def _each(case: Case, restarts: Sequence[tuple[int, int]], logged: _StopLines) -> str:
+    """Return the first of some restarts with how each broker had stopped, and how many more there are."""
+    more = f", and {len(restarts) - STOPS:,} more restarts" if len(restarts) > STOPS else ""
+    return f"{'; '.join(_also(case, restarts[:STOPS], logged))}{more}"
 
 
 def _restarted(case: Case, found: Sequence[Together], of: str) -> list[str]:
@@ -88,12 +98,10 @@ def _restarted(case: Case, found: Sequence[Together], of: str) -> list[str]:
         return [starting]
     logged = _stop_lines(case)
     said = [f"{starting}: {_stops(case, last, logged)}"]
+    if nodes := controllers_too(case, last):
+        said.append(f"{brokers_text(nodes, nodes)} started again within the same minute")
     besides = restarts_apart(case, found)
-    if besides:
-        also = _also(case, besides[:STOPS], logged)
-        more = f", and {len(besides) - STOPS:,} more restarts" if len(besides) > STOPS else ""
-        said.append(f"besides, {'; '.join(also)}{more}")
-    return said
+    return [*said, *([f"besides, {_each(case, besides, logged)}"] if besides else [])]
 
 
 def _also(case: Case, besides: Sequence[tuple[int, int]], logged: _StopLines) -> list[str]:
@@ -113,7 +121,7 @@ def _stopped(case: Case, time: int, broker: int, logged: _StopLines) -> str:
         return f" after a clean stop at {_utc(stop):%H:%M:%S}"
     if begun is not None:
         return f" after it began to shut down at {_utc(begun):%H:%M:%S}, and no line shows that it ended that cleanly"
-    return ""
+    return " after an unclean stop" if _found_unclean(case, broker, time, logged) else ""
 
 
 def _stops(case: Case, one: Together, logged: _StopLines) -> str:
@@ -127,9 +135,16 @@ def _stops(case: Case, one: Together, logged: _StopLines) -> str:
         else:
             said += [f"broker {broker} {did} at {_utc(time):%H:%M:%S}" for broker, time in times.items()]
         rest = [broker for broker in rest if broker not in times]
-    if rest:
-        said.append(f"no line before shows a clean stop of {_which(rest, one)}")
-    return ", ".join(said)
+    return ", ".join([*said, *_unclean(case, rest, one, logged)])
+
+
+def _unclean(case: Case, brokers: Sequence[int], one: Together, logged: _StopLines) -> Iterator[str]:
+    """Yield which brokers had stopped uncleanly before they started together, and of which no line shows how."""
+    unclean = [broker for broker in brokers if _found_unclean(case, broker, one.first, logged)]
+    if unclean:
+        yield f"{_which(unclean, one, 'all of them')} had stopped uncleanly"
+    if rest := [broker for broker in brokers if broker not in unclean]:
+        yield f"no line before shows a clean stop of {_which(rest, one)}"
 
 
 def _last_stops(
@@ -140,9 +155,18 @@ def _last_stops(
     return {broker: time for broker, time in found.items() if time is not None}
 
 
-def _which(brokers: Sequence[int], one: Together) -> str:
+def _found_unclean(case: Case, broker: int, since: int, logged: _StopLines) -> bool:
+    """Return whether the process that a broker began from a time on reports an unclean stop of the one before."""
+    starts = [time for time in sorted(case.brokers[broker].starts) if time >= since]
+    until = starts[1] if len(starts) > 1 else None
+    return any(
+        starts[0] <= time and (until is None or time < until) for time in logged[Kind.UNCLEAN_RESTART].get(broker, ())
+    )
+
+
+def _which(brokers: Sequence[int], one: Together, everyone: str = "any of them") -> str:
     if len(brokers) == len(one.brokers):
-        return "any of them"
+        return everyone
     return brokers_text(brokers) if len(brokers) <= STOPS else f"{len(brokers):,} of them"
 
 
@@ -155,9 +179,10 @@ _StopLines = Mapping[Kind, Mapping[int, Sequence[int]]]
 
 
 def _stop_lines(case: Case) -> _StopLines:
-    """Return the times of all lines about clean stops."""
-    found: dict[Kind, dict[int, list[int]]] = {kind: {} for kind in _OF_STOPS}
-    asked = pl.col("kind").is_in([kind.value for kind in _OF_STOPS])
+    """Return the times of all lines about stops."""
+    kinds = (*_OF_STOPS, Kind.UNCLEAN_RESTART)
+    found: dict[Kind, dict[int, list[int]]] = {kind: {} for kind in kinds}
+    asked = pl.col("kind").is_in([kind.value for kind in kinds])
     rows = case.observations.filter(asked, pl.all_horizontal(pl.col("broker", "time").is_not_null()))
     for kind, broker, time in rows.select("kind", "broker", pl.col("time").cast(pl.Int64)).iter_rows():
         found[Kind(kind)].setdefault(broker, []).append(time)

@@ -77,7 +77,7 @@ CAUSES: tuple[Cause, ...] = (
     Cause(
         CauseId.UNFLUSHED_TAIL,
         "the end of a replica's log is gone. Most likely its host lost power or crashed before the records were "
-        "flushed",
+        "flushed. A directory that was put back from a backup or a snapshot looks the same",
         "KIP-966",
         "all versions: Kafka relies on replication, not on fsync",
         _APART,

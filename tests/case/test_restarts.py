@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from forensics.case import Case
-from forensics.case.restarts import SPAN, apart, together
+from forensics.case.restarts import SPAN, apart, controllers_too, together
 from forensics.engines.local import take_in
 from tests.conftest import NO_EVIDENCE, evidence_root
 
@@ -41,6 +41,25 @@ def test_only_restarts_of_all_soon_after_each_other_count(case: Case) -> None:
     assert started(case, {1: [0, hour], 2: [1, hour], 3: [2]}) == []
     twice = {broker: [0, hour + broker, 2 * hour + broker] for broker in (1, 2, 3)}
     assert started(case, twice) == [(hour + 1, hour + 3), (2 * hour + 1, 2 * hour + 3)]
+
+
+def test_of_two_restarts_of_one_broker_the_nearer_one_counts(case: Case) -> None:
+    hour, second = 120 * SOON, SOON // 30
+    starts = {1: [0, hour + 20 * second], 2: [1, hour + 24 * second], 3: [2, hour, hour + 31 * second]}
+    assert started(case, starts) == [(hour + 20 * second, hour + 31 * second)]
+    assert apart(case, together(case)) == [(hour, 3)]
+
+
+def test_controllers_that_restart_within_a_minute_are_named(case: Case) -> None:
+    hour, minute = 120 * SOON, 2 * SOON
+    started(case, {1: [0, hour], 2: [1, hour], 3: [2, hour + 5]})
+    (one,) = together(case)
+    (controller,) = (node for node in case.brokers.values() if node.only_controls)
+    for starts, expected in (([7], []), ([7, hour - minute], [controller.id]), ([7, hour - minute - 1], [])):
+        controller.starts[:] = starts
+        assert controllers_too(case, one) == expected
+    controller.starts[:] = [hour]  # its first start: nothing shows that it ran before
+    assert controllers_too(case, one) == []
 
 
 def test_other_restarts_are_those_of_one_broker_alone(case: Case) -> None:

@@ -11,13 +11,14 @@ from forensics.reports.text import render
 from forensics.result import Result
 from forensics.rules.finding import Fact
 from forensics.rules.unclean_election import _before
+from tests.incident import Incident
 from tests.rules.test_group_resets import two_losses
 
 
 def test_equal_advice_of_two_incidents_is_printed_once(case: Callable[[str], Result]) -> None:
     result = case("incarn-4.1.1")
     text = render(result, width=200)
-    assert "  Do first    the same as for __consumer_offsets-0, see above\n  then        do the same for each" in text
+    assert "  Do first    the same as for __consumer_offsets-0, see above\n  2026-11-24, times in UTC" in text
     lone = [one for one in result.findings if one.topic == "stock"]
     assert "see above" not in render(replace(result, findings=lone), width=200)
 
@@ -31,6 +32,24 @@ def test_restarts_without_a_clean_stop_are_named_together(tmp_path: Path) -> Non
         "besides, broker 1 started at 12:05:00 and broker 2 started at 12:06:40, and no line before shows a clean stop "
         "of either"
     )
+
+
+def test_restarts_of_some_brokers_are_named_where_all_of_them_never_restarted_together(tmp_path: Path) -> None:
+    incident = two_losses(tmp_path)
+    unclean = (
+        "INFO Attempting recovery for all logs in /d since no clean shutdown file was found (kafka.log.LogManager)"
+    )
+    incident[1].starts(800, killed=True).says(801, unclean)
+    before = remarks.restarted(incident.scan())
+    assert before[-1].endswith("broker 1 started at 12:13:20 after an unclean stop")
+    alone = Incident(tmp_path / "alone")
+    alone.elects(1, 0, 1, [1, 2])
+    alone[1].creates(1).leads(1, 0, 0, 0, [1, 2])
+    alone[2].creates(1).follows(1, 0, 1, 0, 0)
+    alone[1].starts(20, killed=True).says(21, unclean)
+    (said,) = remarks.restarted(alone.scan())
+    assert said.startswith("restarts on ")
+    assert said.endswith(" (UTC): broker 1 started at 12:00:20 after an unclean stop")
 
 
 def test_an_isr_that_the_election_names_is_no_step_after_it() -> None:
