@@ -216,6 +216,9 @@ QUORUM_WAITS = "the high watermark of the metadata log is not known"
 ID_IN_USE = "the broker id is registered"
 """Of a problem: the controller refuses a broker, because another process of its id has a session (KRaft)."""
 
+NOT_READABLE = "a file of the log that the process may not read"
+"""Of a problem: a log is not loaded, because of the owner or the permissions of one of its files."""
+
 NO_TOPIC_ID = "a log without a topic id"
 """Of a problem: a broker of KRaft does not start, because a directory lacks its partition.metadata."""
 

@@ -380,7 +380,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         issues=("KAFKA-14275 (a controller stops at each record that it cannot apply)",),
         always=True,
         beside=("release-below-metadata-version",),
-        part_of=("topic-id-missing",),
+        part_of=("topic-id-missing", "file-not-readable"),
     ),
     # -- disks ---------------------------------------------------------------------------------------------------------
     KnownProblem(

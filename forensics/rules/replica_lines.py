@@ -12,6 +12,7 @@ from parsers.details import (
     MAPPED_FILE,
     NO_TOPIC_ID,
     NOT_PAUSED,
+    NOT_READABLE,
     REMOTE_COPY,
     REMOTE_READ,
     REMOTE_STATE,
@@ -157,6 +158,7 @@ REPLICAS: tuple[KnownProblem, ...] = (
         do_not=("wipe the directory: its replicas may be the only copies",),
         always=True,
         part_of=(
+            "file-not-readable",
             "two-directories",
             "foreign-directory",
             "index-corrupt",
@@ -188,6 +190,25 @@ REPLICAS: tuple[KnownProblem, ...] = (
             "if it has records that no other replica has: restore partition.metadata with the id of the topic",
         ),
         issues=("KAFKA-16814 (fixed in 3.7.1 and 3.8: such a directory is set aside as stray)",),
+        always=True,
+    ),
+    KnownProblem(
+        id="file-not-readable",
+        title="Broker does not start: a file that it may not read",
+        severity=Severity.ERROR,
+        kinds=(Kind.PROBLEM,),
+        when=detail_is(NOT_READABLE),
+        states="{who} may not read a file of {where}{in_directory}, and did not load its log",
+        records=Records.NOTHING_LOST,
+        means=(
+            "The file belongs to another user, or its permissions forbid it. That is so after a container image runs as"
+            " another user, or after files were copied or restored as root. Its content may be sound."
+        ),
+        fetch=(
+            "check owner and permissions of all files in {directory} on {who}: the user of the process needs them",
+            "correct them (chown -R, chmod -R u+rw; fsGroup in Kubernetes), and start the process",
+        ),
+        do_not=("wipe or format the directory to get the process started",),
         always=True,
     ),
     KnownProblem(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parsers.details import ALL_DIRS_FAILED, MOVED, NO_TOPIC_ID, NOT_FORMATTED, TWO_DIRECTORIES
+from parsers.details import ALL_DIRS_FAILED, MOVED, NO_TOPIC_ID, NOT_FORMATTED, NOT_READABLE, TWO_DIRECTORIES
 from parsers.messages.catalogue import Each, Example, Message, Variant
 from parsers.messages.patterns import LISTED, LOG, ORDERS, REPLICA_MANAGER, TP
 from parsers.schema import Kind
@@ -288,6 +288,34 @@ MESSAGES: tuple[Message, ...] = (
                         "lastStableOffset=0, logStartOffset=0, logEndOffset=50) does not have a topic ID, which is not "
                         "allowed when running in KRaft mode.",
                         ({**ORDERS, "log_dir": "/data", "log_start": 0, "leo": 50, "detail": NO_TOPIC_ID},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # Before a file is opened it is asked whether the process may read it: its owner or its mode may forbid that.
+    Message(
+        id="M-20",
+        kind=Kind.PROBLEM,
+        literal="Could not read file ",
+        level="ERROR",
+        stock=True,
+        thrown=True,
+        variants=(
+            Variant(
+                since="0.8",
+                until=None,
+                regex=rf"^Could not read file (?:(?P<log_dir>.*?)[/\\])?{TP}[/\\][0-9]{{20}}",
+                source_ref="0.8.2.2 Log:114, 3.9 LogLoader:226",
+                fixed={"detail": NOT_READABLE},
+                examples=(
+                    Example(
+                        "Could not read file /data/orders-0/00000000000000000042.log",
+                        ({**ORDERS, "log_dir": "/data", "detail": NOT_READABLE},),
+                    ),
+                    Example(
+                        "Could not read file C:\\my data\\orders-0\\00000000000000000042-0000000003.checkpoint",
+                        ({**ORDERS, "log_dir": "C:\\my data", "detail": NOT_READABLE},),
                     ),
                 ),
             ),

@@ -100,6 +100,10 @@ SHOWN: dict[str, Shown] = {
         ],
         [_FAULT, "java.lang.RuntimeException: The log dir is locked"],
     ),
+    "file-not-readable": Shown(
+        [_FAULT, f"java.io.IOException: Could not read file {STORED}/sales-7/00000000000000000151.timeindex"],
+        [_FAULT, "java.io.IOException: Could not read file /etc/kafka/secrets/password"],
+    ),
     "logs-not-loaded": Shown(
         [_not_loaded("kafka.common.KafkaException: anything")],
         [
