@@ -188,16 +188,28 @@ def with_positions(result: Result) -> dict[str | None, tuple[int, ...]]:
     """Return brokers of each cluster that may have positions of groups with leader epochs (KIP-320: 2.1).
 
     There are none of a cluster of which the evidence has such positions: each replica of a partition of
-    ``__consumer_offsets`` has the same commits, until compaction removes them.
+    ``__consumer_offsets`` has the same commits, until compaction removes them. Nor are there any of a cluster whose
+    checkpoints show that no group committed.
     """
     case = result.case
     of_topic = pl.col("path").str.contains(f"/{POSITIONS}-[0-9]+/[0-9]+[.]log")
     there = {*case.sources.filter(of_topic).get_column("cluster").to_list()}
+    none = there | _without_commits(result)
     found: dict[str | None, tuple[int, ...]] = {}
     for one in case.everyone:
-        if not one.only_controls and one.cluster not in there and (one.release or _WITH_EPOCHS) >= _WITH_EPOCHS:
+        if not one.only_controls and one.cluster not in none and (one.release or _WITH_EPOCHS) >= _WITH_EPOCHS:
             found[one.cluster] = (*found.get(one.cluster, ()), one.id)
     return found
+
+
+def _without_commits(result: Result) -> set[str | None]:
+    """Return the clusters in which each replica of ``__consumer_offsets`` is empty, by checkpoints, logs and lines."""
+    used: dict[str | None, bool] = {}
+    for one in (part.history for part in result.partitions if part.history.topic == POSITIONS):
+        known = [(of.checkpoint[0] if of.checkpoint else None, of.held_end or 0) for of in one.replicas.values()]
+        empty = bool(known) and all(high_watermark == 0 == end for high_watermark, end in known)
+        used[one.cluster] = used.get(one.cluster, False) or not empty
+    return {cluster for cluster, commits in used.items() if not commits}
 
 
 def _wants(partition: Partition) -> list[Want]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import fnmatch
+import tarfile
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import polars as pl
 import pytest
 
+from forensics.engines.local import scan
 from forensics.reports.collecting import commands, only_if_saved, saved, script, still, wanted, with_positions
 from forensics.reports.text import render
 from forensics.result import Result
@@ -90,3 +93,15 @@ def test_commands_name_the_hosts_that_settings_state(case: Callable[[str], Resul
     text, where = script_with(known | {2: "localhost"}, "/srv/kafka,/srv/more")
     assert text == "forensics collect --plan --host HOST"
     assert where == ["on broker 1 (kafka-1)", "on broker 2", "on broker 3 (kafka-3)"]
+
+
+def test_positions_are_not_asked_for_where_no_group_committed_any(tmp_path: Path) -> None:
+    """Each checkpoint of the cluster has high watermark 0 for ``__consumer_offsets``; one that has not is enough."""
+    data = Path(__file__).parents[1] / "cases" / "data" / "recreated-4.0.0.tar.xz"
+    with tarfile.open(data) as archive:
+        archive.extractall(tmp_path, filter="data")
+    folder = tmp_path / "recreated-4.0.0"
+    assert with_positions(scan([str(folder)])) == {}
+    checkpoint = folder / "broker-2" / "data" / "replication-offset-checkpoint"
+    checkpoint.write_text(checkpoint.read_text().replace("__consumer_offsets 1 0\n", "__consumer_offsets 1 5\n"))
+    assert {*with_positions(scan([str(folder)])).values()} == {(1, 2, 3)}
