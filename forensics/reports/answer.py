@@ -16,6 +16,7 @@ from forensics.case.coverage import period
 from forensics.case.order import METADATA_TOPIC
 from forensics.case.partial import excerpts_alone
 from forensics.replay.confidence import decides
+from forensics.replay.facts.isr import broker_set
 from forensics.reports.collecting import log_folders, script
 from forensics.reports.incidents import incarnation_of
 from forensics.reports.remarks import headline_of
@@ -27,6 +28,8 @@ from forensics.rules.committed_data_lost import ID as LOSS
 from forensics.rules.finding import Finding, Rule, Severity, States, Verdict, all_of
 from forensics.rules.hw_above_leo import ID as ABOVE_END
 from forensics.rules.replica_divergence import ID as FORK
+from parsers.details import assigned
+from parsers.schema import Kind
 
 NAMED, PLACES = 4, 2  # rules in a sentence, and partitions named for each
 LISTED = 8  # partitions named of those with an open question
@@ -367,6 +370,8 @@ def _nothing_judged(result: Result) -> str:
             "the files of each broker in a folder that has its id in its name, such as broker-1"
         )
     stating = result.case.observations.filter(*of_topics, pl.any_horizontal(pl.col(*_STATED).is_not_null()))
+    if not left_out and stating.height and (stating["kind"] == Kind.TOPIC_DESCRIBED.value).all():
+        return _described_alone(stating)
     if left_out or stating.height:
         return "NOT JUDGED: none of the topics in the evidence was to be judged"
     if result.case.observations.filter(pl.col("topic") == METADATA_TOPIC).height:
@@ -377,6 +382,17 @@ def _nothing_judged(result: Result) -> str:
     return (
         "NOT JUDGED: no line and no file in the evidence states the role of a replica, its leader, or an offset of its "
         "log. Add server.log, state-change.log or the data directories of the brokers"
+    )
+
+
+def _described_alone(described: pl.DataFrame) -> str:
+    """Return the answer to descriptions of partitions alone: how many of them, by the last one, lacked replicas."""
+    last = described.unique(["topic", "partition"], keep="last").select("isr", "detail").rows()
+    lacking = sum(not {*assigned(detail)} <= (broker_set(isr) or frozenset()) for isr, detail in last)
+    health = f"{lacking} of them with a replica out of the ISR" if lacking else "all replicas in the ISR"
+    return (
+        f"NOT JUDGED: {_count(len(last), 'partition')} described, {health}. A description shows the leader and the ISR "
+        "at one moment, and no offset. Add server.log, state-change.log or the data directories of the brokers"
     )
 
 

@@ -54,7 +54,7 @@ ELECTIONS: tuple[KnownProblem, ...] = (
         states="{where} has no leader: the controller could not elect one",
         records=Records.NOTHING_LOST,
         means=(
-            "No replica in the ISR is alive, and no other may lead (unclean.leader.election.enable is false). The "
+            "No replica in the ISR is alive, and no other leads while unclean.leader.election.enable is false. The "
             "partition is offline until a member of its ISR returns."
         ),
         fetch=(

@@ -184,6 +184,16 @@ def test_no_partition_judged_is_not_nothing_found(sample_traces: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("isr", "health"), [("4,5,6", "all replicas in the ISR"), ("6,5", "1 of them with a replica out of the ISR")]
+)
+def test_descriptions_alone_are_no_judgement(isr: str, health: str, tmp_path: Path) -> None:
+    line = "\tTopic: ledger\tPartition: {}\tLeader: 5\tReplicas: 4,5,6\tIsr: {}\n"
+    (tmp_path / "ticket.txt").write_text(f"{line.format(3, '6,4,5')}{line.format(7, isr)}")
+    text = " ".join(render(scan([str(tmp_path)]), width=100).split())
+    assert text.startswith(f"NOT JUDGED: 2 partitions described, {health}. A description shows")
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "INFO [KafkaServer id=1] started (kafka.server.KafkaServer)",
