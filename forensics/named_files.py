@@ -13,10 +13,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Final
 
-SETTINGS: Final = 16 << 20
-"""Bytes of a file with settings that are read."""
-FORMER: Final = 1 << 30
-"""Bytes of a former output that are read: it is held in memory whole."""
+from parsers.limits import Limit
 
 _NO_FILE: Final = (
     (stat.S_ISDIR, "is a folder"),
@@ -49,21 +46,21 @@ def opened(path: str | Path) -> BufferedReader:
     return os.fdopen(descriptor, "rb")
 
 
-def contents(path: str | Path, most: int) -> bytes:
-    """Return the bytes of a file.
+def contents(path: str | Path, limit: Limit) -> bytes:
+    """Return the bytes of a file, which is held in memory whole.
 
     Args:
         path: the file.
-        most: bytes that it may have.
+        limit: bytes that it may have.
 
     Raises:
         OSError: it cannot be read, is no regular file, or is larger; ``strerror`` says why.
     """
     with opened(path) as stream:
-        is_larger = os.fstat(stream.fileno()).st_size > most
-        data = b"" if is_larger else stream.read(most + 1)
-    if is_larger or len(data) > most:
-        raise OSError(errno.EFBIG, f"is larger than {most >> 20:,} MiB", str(path))
+        is_larger = os.fstat(stream.fileno()).st_size > limit.value
+        data = b"" if is_larger else stream.read(limit.value + 1)
+    if is_larger or len(data) > limit.value:
+        raise OSError(errno.EFBIG, limit.told("is larger than {}"), str(path))
     return data
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from forensics.case.topics import matches
 from forensics.errors import BadConfiguration
-from forensics.named_files import SETTINGS, contents
+from forensics.named_files import contents
 from forensics.outputs import evidence_around
 from forensics.repaired.changed import clusters_of, has_changed
 from forensics.repaired.conditions import Met
@@ -25,6 +25,7 @@ from forensics.repaired.since import Repair, since
 from forensics.result import Changes, Partition, Result, evidence_of
 from forensics.rules import RULES, rule_of
 from forensics.rules.finding import Finding, Judgement, Severity
+from parsers.limits import SETTINGS
 
 FILE = "forensics.toml"
 PROJECT = "pyproject.toml"

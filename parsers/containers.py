@@ -44,7 +44,6 @@ from parsers.formats.log_directory import split_directory
 from parsers.formats.trace_jsonl import is_trace
 from parsers.takers import trace_files
 from parsers.text import exports, grep_output, lines, shared_output, wrappings
-from parsers.text.reordered import MOST_BYTES as MOST_REORDERED
 from parsers.text.reordered import STAMP, reordered
 from parsers.unread import TARS, is_foreign
 
@@ -185,6 +184,7 @@ def _texts(source: Source, head: bytes) -> Iterator[Source]:
     if exports.may_be_export(head) and (exported := exports.split(source)) is not None:
         yield from _pasted(exported)
         return
+    source = exports.noted(source, head)
     if STAMP.search(head) is not None and (rewritten := reordered(source)) is not source:
         source, head = rewritten, rewritten.head()
     yield from excerpts.checkpoint_files(source, head)
@@ -197,7 +197,7 @@ def _texts(source: Source, head: bytes) -> Iterator[Source]:
         yield from kinds
     elif mark is not None:
         parts = shared_output.split(source, mark)
-        yield from _pasted(map(reordered, parts) if source.size <= MOST_REORDERED else parts)
+        yield from _pasted(map(reordered, parts) if source.size <= limits.REORDERED.value else parts)
     else:
         yield from _among_others(source, head)
 
@@ -216,7 +216,7 @@ def _is_log(head: bytes) -> bool:
 def _pasted(parts: Iterator[Source]) -> Iterator[Source]:
     """Parts of a text, each that somebody pasted as its pieces."""
     for part in parts:
-        pieces = None if part.container or part.size > excerpts.MOST_BYTES else excerpts.pieces(part, part.head())
+        pieces = None if part.container or part.size > limits.EXCERPT.value else excerpts.pieces(part, part.head())
         yield from pieces if pieces is not None else [part]
 
 

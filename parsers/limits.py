@@ -123,6 +123,34 @@ ALIKE: Final = Limit(
 )
 REASON: Final = Limit("reason", 1_000, False, "characters of a notice", "the rest is left out")
 STDIN: Final = Limit("stdin", 1 << 30, True, "standard input", "the rest is not read, and named")
+EXCERPT: Final = Limit(
+    "excerpt",
+    256 << 10,
+    True,
+    "a text in which pasted pieces of logs and output are looked for",
+    "it is read as one log, and named if nothing in it is recognised",
+)
+EXPORT: Final = Limit(
+    "export", 16 << 20, True, "an export of a log store, as JSON or CSV", "it is named and not taken apart"
+)
+REORDERED: Final = Limit(
+    "reordered",
+    16 << 20,
+    True,
+    "a log that is put in order before it is read: the newest line first, blocks twice",
+    "it is read as it is, and named if the times of its first lines fall",
+)
+WRITERS: Final = Limit(
+    "writers",
+    1_000,
+    False,
+    "writers of one text: processes, pods, or the files that `grep` names",
+    "the text is named and not taken apart",
+)
+BASELINE: Final = Limit(
+    "baseline", 1 << 30, True, "a `--baseline`, or a manifest of `forensics batch`", "exit code 2, and it is named"
+)
+SETTINGS: Final = Limit("settings", 16 << 20, True, "a file with settings", "exit code 2, and it is named")
 
 LIMITS: Final = (
     LINE,
@@ -144,6 +172,12 @@ LIMITS: Final = (
     ALIKE,
     REASON,
     STDIN,
+    EXCERPT,
+    EXPORT,
+    REORDERED,
+    WRITERS,
+    BASELINE,
+    SETTINGS,
 )
 """Every bound that can be moved, in the order of the documentation."""
 

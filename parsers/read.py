@@ -15,10 +15,11 @@ from typing import BinaryIO
 
 import polars as pl
 
+from parsers import limits
 from parsers.admission import admitted
 from parsers.containment import Defect, contained, each
 from parsers.errors import NotThisFormat
-from parsers.excerpts.pieces import MARKED, MOST_BYTES, is_piece
+from parsers.excerpts.pieces import MARKED, is_piece
 from parsers.file_reading import FileReading, Taker, note
 from parsers.files.sources import Source
 from parsers.files.streams import problem_of
@@ -276,10 +277,10 @@ def _piece(source: Source, _: bytes) -> FileReading:
 
 def _nothing_recognised(source: Source, head: bytes) -> str:
     why = "named like a broker's file, but nothing in it was recognised"
-    if source.size <= MOST_BYTES:
+    if source.size <= limits.EXCERPT.value:
         return why
-    most = f"{MOST_BYTES >> 10} KiB"
-    return f"{why}: if each line has a prefix, as in a quote, remove it, or split the text into files of {most}"
+    said = f"{why}: if each line has a prefix, as in a quote, remove it, or split the text into files of {{}}"
+    return limits.EXCERPT.told(said)
 
 
 def _stranger(source: Source, head: bytes) -> pl.DataFrame:

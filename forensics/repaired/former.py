@@ -9,9 +9,10 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from forensics.errors import BadBaseline
-from forensics.named_files import FORMER, contents
+from forensics.named_files import contents
 from forensics.replay.lineage import Range
 from forensics.rules.finding import Severity
+from parsers.limits import BASELINE
 
 _ASK = "; write it with --format json or jsonl"
 
@@ -96,7 +97,7 @@ def former_scan(path: str) -> FormerScan:
         BadBaseline: the file cannot be read, is redacted, or is something else.
     """
     try:
-        text = contents(path, FORMER).decode("utf-8")
+        text = contents(path, BASELINE).decode("utf-8")
     except OSError as error:
         raise BadBaseline(f"{path}: {error.strerror}; name a file written with --format json or jsonl") from None
     except UnicodeDecodeError:

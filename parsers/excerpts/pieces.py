@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from parsers import limits
 from parsers.files.sources import HEAD_BYTES, Source
 
 PIECE: Final = "part of a log, an excerpt"
@@ -12,9 +13,6 @@ PIECE: Final = "part of a log, an excerpt"
 
 MARKED: Final = "in an excerpt"
 """Ends the name of the layout of a piece."""
-
-MOST_BYTES: Final = 256 << 10
-"""Largest size of a text that may be an excerpt. An issue of GitHub holds 64 KiB at most, one of Jira 32."""
 
 _CHECKPOINT: Final = b"-checkpoint"
 _OUTPUT: Final = (b"Isr:", b"LOG-END-OFFSET", b"LOG END OFFSET", b"logSize", b" leader election (", b"'s checksum ")
@@ -113,7 +111,7 @@ def checkpoint_files(source: Source, head: bytes) -> list[Source]:
     Raises:
         OSError: it cannot be read.
     """
-    if source.size > MOST_BYTES or (source.archive and _CHECKPOINT not in head):
+    if source.size > limits.EXCERPT.value or (source.archive and _CHECKPOINT not in head):
         return []
     data = _content(source, head)
     if data is None or _CHECKPOINT not in data:
@@ -151,15 +149,15 @@ def _content(source: Source, head: bytes) -> bytes | None:
     A member of a compressed archive is read only if its first bytes suggest an excerpt, because each read may expand
     the archive once more.
     """
-    if source.size > MOST_BYTES or b"\0" in head or not head.strip() or not _may_be_pasted(source.name):
+    if source.size > limits.EXCERPT.value or b"\0" in head or not head.strip() or not _may_be_pasted(source.name):
         return None
     if len(head) < HEAD_BYTES:
         return head
     if source.archive and not _may_be_excerpt(head):
         return None
     with source.open() as stream:
-        data = stream.read(MOST_BYTES + 1)
-    return data if len(data) <= MOST_BYTES and b"\0" not in data else None
+        data = stream.read(limits.EXCERPT.value + 1)
+    return data if len(data) <= limits.EXCERPT.value and b"\0" not in data else None
 
 
 def _may_be_excerpt(data: bytes) -> bool:

@@ -19,13 +19,11 @@ from typing import Any, BinaryIO, Final, NamedTuple
 
 import polars as pl
 
+from parsers import limits
 from parsers.files.sources import Source
 
 PART: Final = "part of a log, exported"
 WHOLE: Final = "a log, exported"
-MOST_BYTES: Final = 16 << 20
-"""Largest size of a text that is read as an export: it is read into memory."""
-MOST_WRITERS: Final = 1000
 _MESSAGES: Final = ("message", "_raw", "textPayload", "line", "log", "msg", "content", "LogEntry", "@message", "body")
 _WRITERS: Final = (
     "pod_name",
@@ -86,11 +84,11 @@ def split(source: Source) -> Iterator[Source] | None:
     Raises:
         OSError: it cannot be read.
     """
-    if source.size > MOST_BYTES:
+    if source.size > limits.EXPORT.value:
         return None
     with source.open() as stream:
-        data = stream.read(MOST_BYTES + 1)
-    if len(data) > MOST_BYTES:
+        data = stream.read(limits.EXPORT.value + 1)
+    if len(data) > limits.EXPORT.value:
         return None
     text = data.decode("utf-8-sig", "replace")
     entries, goes_on = _of_document(text) if _JSON.match(data) is not None else (_of_table(text), False)
@@ -103,13 +101,23 @@ def split(source: Source) -> Iterator[Source] | None:
     return _parts(source, _oldest_first(entries), goes_on=goes_on)
 
 
+def noted(source: Source, head: bytes) -> Source:
+    """Return a text that was not taken apart; if it begins as an export, with the limit that it exceeds."""
+    if source.size <= limits.EXPORT.value or not may_be_export(head):
+        return source
+    said = limits.EXPORT.told("it begins as an export of a log store, and has more than {}: not taken apart; split it")
+    return replace(source, notes=(*source.notes, said))
+
+
 def _parts(source: Source, entries: Sequence[_Entry], *, goes_on: bool) -> Iterator[Source]:
     texts: dict[str, list[str]] = {}
     for one in entries:
         texts.setdefault(one.writer, []).append(one.text)
-    if len(texts) > MOST_WRITERS:
+    notes: tuple[str, ...] = ()
+    if len(texts) > limits.WRITERS.value:
         texts = {"": [one.text for one in entries]}
-    yield replace(source, container="an export", notes=source.notes)
+        notes = (limits.WRITERS.told("more than {} processes or pods wrote it: read as one log"),)
+    yield replace(source, container="an export", notes=(*source.notes, *notes))
     for writer, lines in sorted(texts.items()):
         said = "".join(f"{line}\n" for line in lines).encode()
         extent = WHOLE if not goes_on and _may_be_whole(lines) else PART

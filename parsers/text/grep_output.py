@@ -18,12 +18,12 @@ from typing import BinaryIO, Final
 
 import polars as pl
 
+from parsers import limits
 from parsers.files.sources import Source
 from parsers.text import lines
 from parsers.text.filtered import Filtered
 
 PART: Final = "part of a log, by grep"
-MOST_FILES: Final = 1000
 _PATH: Final = r"""[^\s:\[\]{}<>"'|()]*[./][^\s:\[\]{}<>"'|()]*"""
 _NO_PATH: Final = r"^(?:[0-9]{4}[-/.][0-9]{2}[-/.]|[0-9.]+$|`)"  # a date, an address, a line in marks of Markdown
 _EVENT: Final = r"^(?:\S.{0,60}?)?(?:[0-9]{2}:[0-9]{2}:[0-9]{2}|[0-9]{10})"  # "tag: [1709288561.1, {}]" is Fluent Bit's
@@ -102,7 +102,8 @@ def split(source: Source, grep: Grep) -> Iterator[Source]:
     found = _counts(source, grep)
     files = found.files
     if not files:
-        yield source
+        said = (limits.WRITERS.told("grep names more than {} files in it: not taken apart"),) if found.many else ()
+        yield replace(source, notes=(*source.notes, *said))
         return
     everything = found.settings >= _SETTINGS and not found.parted
     kept = {path: file.whole if grep.numbered else everything for path, file in files.items()}
@@ -130,6 +131,7 @@ class _Counts:
         binary: files that grep treated as binary.
         settings: lines with a setting of a broker.
         parted: grep separated groups of lines, so it left lines out.
+        many: it names more files than are taken apart.
     """
 
     files: dict[str, _File] = field(default_factory=dict)
@@ -137,6 +139,7 @@ class _Counts:
     binary: int = 0
     settings: int = 0
     parted: bool = False
+    many: bool = False
 
     def add(self, rows: pl.DataFrame) -> None:
         """Count more lines."""
@@ -156,7 +159,8 @@ def _counts(source: Source, grep: Grep) -> _Counts:
         with source.open() as stream:
             for block in lines.blocks(stream):
                 paths |= dict.fromkeys(_paths(block.lines, grep))
-        if 0 < len(paths) <= MOST_FILES:
+        found.many = len(paths) > limits.WRITERS.value
+        if paths and not found.many:
             prefix = grep.of(list(paths))
             with source.open() as stream:
                 for block in lines.blocks(stream):

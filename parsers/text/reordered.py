@@ -6,8 +6,8 @@ A viewer of logs often shows, and saves, the newest line first: such a text is r
 server.log.1`` and ``grep orders-0 server.log state-change.log`` put parts of one broker's log below each other: their
 events are merged by time.
 
-Only the order of the events changes, or lines become blank; what an event says does not. A text above ``MOST_BYTES`` is
-read as it is, and so is a compressed one, which would have to be expanded once more.
+Only the order of the events changes, or lines become blank; what an event says does not. A text above the
+limit ``reordered`` is read as it is, and so is a compressed one, which would have to be expanded once more.
 """
 
 from __future__ import annotations
@@ -21,12 +21,11 @@ from datetime import datetime, timedelta
 from io import BytesIO
 from typing import BinaryIO, Final, NamedTuple
 
+from parsers import limits
 from parsers.files.sources import Source
 from parsers.files.streams import problem_of
 from parsers.text.shared_output import is_part
 
-MOST_BYTES: Final = 16 << 20
-"""Largest size of a text that is looked at: its events are held in memory."""
 NEWEST_FIRST: Final = "its newest line comes first: read from its end, and its lines are numbered from there"
 MERGED: Final = "its parts are in another order than their times: read in the order of these, and numbered so"
 REPEATED: Final = "{} lines are there again, with the same times: each counts once"
@@ -85,10 +84,12 @@ def reordered(source: Source) -> Source:
     """
     # Else it is what somebody pasted, or the lines of one of its writers.
     packed = source.place is None and (source.stored or source.archive) and not is_part(source)
-    if packed or source.size > MOST_BYTES:
+    if packed:
         return source
+    if source.size > limits.REORDERED.value:
+        return _noted(source)
     with source.open() as stream:
-        data = stream.read(MOST_BYTES + 1)
+        data = stream.read(limits.REORDERED.value + 1)
     if not _goes_back(data):
         return source
     for rewrite in (_oldest_first, _in_order):
@@ -127,6 +128,17 @@ class _Text(BytesIO):
     def __init__(self, data: bytes, problem: str) -> None:
         super().__init__(data)
         self.problem = problem
+
+
+def _noted(source: Source) -> Source:
+    """Return a text that is too large to be put in order; with a note, if the times of its first lines fall."""
+    stamps = (STAMP.search(line, 0, _BEGINNING) for line in source.head().splitlines())
+    times = [_second(stamp[0]) for stamp in stamps if stamp is not None]
+    steps = [(one, two) for one, two in itertools.pairwise(times) if one != two]
+    if 2 * sum(two < one for one, two in steps) <= len(steps):
+        return source
+    said = limits.REORDERED.told("its first lines are not in order, and it is larger than {}: not put in order")
+    return replace(source, notes=(*source.notes, said))
 
 
 def _goes_back(data: bytes) -> bool:

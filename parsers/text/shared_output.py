@@ -16,12 +16,12 @@ from typing import BinaryIO, Final
 
 import polars as pl
 
+from parsers import limits
 from parsers.files.sources import Source
 from parsers.text import lines, logfmt
 from parsers.text.filtered import Filtered
 from parsers.text.frames import lines_with
 
-MOST_WRITERS: Final = 1000
 _PART: Final = "shared output"
 _ZONED: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:]{8}(?:[.,][0-9]{1,9})?(?:Z|[+-][0-9]{2}:?[0-9]{2})"
 _DATED: Final = r"[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}|[0-9]{2} [A-Z][a-z]{2} [0-9]{4}"
@@ -230,11 +230,15 @@ def split(source: Source, mark: Mark) -> Iterator[Source]:
                         nobody += count
                     else:
                         sizes[writer] = sizes.get(writer, 0) + size
-                if len(sizes) > MOST_WRITERS:
+                if len(sizes) > limits.WRITERS.value:
                     break
     except OSError:
         sizes = {}
-    if not 1 < len(sizes) <= MOST_WRITERS:
+    if len(sizes) > limits.WRITERS.value:
+        said = limits.WRITERS.told("more than {} processes or pods wrote it: not taken apart")
+        yield replace(source, notes=(*source.notes, said))
+        return
+    if len(sizes) < 2:
         yield replace(source, writer=_shown(*sizes)) if len(sizes) == 1 and not nobody else source
         return
     notes = (f"{nobody} lines do not say who wrote them and are left out",) if nobody else ()

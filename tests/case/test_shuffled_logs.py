@@ -11,8 +11,8 @@ import pytest
 from forensics.engines import large, local
 from forensics.reports import json_report
 from forensics.result import Result
-from parsers.excerpts import pieces
-from parsers.text import reordered, time_order
+from parsers import limits
+from parsers.text import time_order
 
 HEALTHY = ("reassigned-3.9.1", "traps-0.10.2.2", "rotated-2.8.2")
 
@@ -20,8 +20,8 @@ HEALTHY = ("reassigned-3.9.1", "traps-0.10.2.2", "rotated-2.8.2")
 @pytest.fixture(autouse=True)
 def _long(monkeypatch: pytest.MonkeyPatch) -> None:
     """Short texts are read as excerpts, and those of a few megabytes are put in order before they are read."""
-    monkeypatch.setattr(pieces, "MOST_BYTES", 0)
-    monkeypatch.setattr(reordered, "MOST_BYTES", 0)
+    monkeypatch.setitem(limits._moved, "excerpt", 0)
+    monkeypatch.setitem(limits._moved, "reordered", 0)
 
 
 def events(log: Path) -> list[str]:

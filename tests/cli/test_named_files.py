@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from forensics.named_files import contents
+from parsers.limits import SETTINGS, Limit
 from tests.cli.conftest import Run
 
 KINDS = ["pipe", "socket", "device", "folder"]
@@ -59,7 +60,7 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, run: Run) -> None:
     with (tmp_path / "large.toml").open("wb") as out:
         out.truncate(5 << 30)
     ran = run("scan", "nothing", "--config", tmp_path / "large.toml")
-    assert (ran.code, "is larger than 16 MiB" in ran.err) == (2, True)
+    assert (ran.code, "is larger than 16 MiB (--limit settings=… moves this bound)" in ran.err) == (2, True)
 
 
 def test_a_file_that_grows_while_it_is_read_is_not_read_to_its_end(tmp_path: Path) -> None:
@@ -68,8 +69,8 @@ def test_a_file_that_grows_while_it_is_read_is_not_read_to_its_end(tmp_path: Pat
     if not whole.exists():
         pytest.skip("no such file here")
     with pytest.raises(OSError, match="is larger"):
-        contents(whole, 10)
-    assert contents(whole, 1 << 20)
+        contents(whole, Limit("status", 10, True, "", ""))
+    assert contents(whole, SETTINGS)
 
 
 @pytest.mark.parametrize("kind", ["pipe", "socket", "device"])

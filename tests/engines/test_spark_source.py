@@ -137,10 +137,10 @@ def test_a_large_log_is_read_by_ranges(
     """The rows are those of one reading, with the numbers of its lines; also where sessions or a second layout come."""
     from forensics.engines.spark import datasource
     from forensics.engines.stages import listing
-    from parsers.text import broker_log, lines, reordered
+    from parsers.text import broker_log, lines
 
     step = 8 << 10
-    monkeypatch.setattr(reordered, "MOST_BYTES", 0)  # the text below is there twice
+    monkeypatch.setitem(limits._moved, "reordered", 0)  # the text below is there twice
     blocks = lines.blocks
     monkeypatch.setattr(lines, "blocks", lambda stream, **more: blocks(stream, **({"block_bytes": step} | more)))
     monkeypatch.setattr(broker_log, "STEP", step)

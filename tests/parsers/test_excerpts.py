@@ -16,7 +16,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from parsers import read
+from parsers import limits, read
 from parsers.containers import expand
 from parsers.excerpts import catalogue, kinds, pieces
 from parsers.excerpts.dissect import dissected
@@ -423,7 +423,7 @@ def test_files_that_nobody_pastes_into_are_left_alone(name: str) -> None:
 
 def test_large_texts_are_left_alone() -> None:
     quoted = text([f"> {line}" for line in window(LOGS[0])])
-    assert not is_excerpt(quoted * (pieces.MOST_BYTES // len(quoted) + 1), "ticket.md")
+    assert not is_excerpt(quoted * (limits.EXCERPT.value // len(quoted) + 1), "ticket.md")
 
 
 @given(st.binary(max_size=400))

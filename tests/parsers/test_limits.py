@@ -55,6 +55,8 @@ ISR = LOG + (
     b"(kafka.cluster.Partition)\n"
 )
 OFFSETS = b"0\n3\na 0 1\nb 0 1\nc 0 1\n"
+EXPORT = b"[%s]" % b",\n".join(b'{"pod": "%d", "message": "%s"}' % (n % 2, LOG.strip()) for n in range(9))
+SHUFFLED = b"".join(LOG.replace(b"00:00:00", b"00:%02d:00" % (59 - n)) for n in range(60))
 EPOCHS = b"0\n3\n0 0\n1 10\n2 20\n"
 
 HIT: dict[str, tuple[str, Put, str]] = {
@@ -74,6 +76,14 @@ HIT: dict[str, tuple[str, Put, str]] = {
     "brokers": ("brokers=2", put("server.log", ISR), "1,2,3 is no isr that can be, as more than 2 are too many"),
     "topic": ("topic=2", put("replication-offset-checkpoint", b"0\n1\nabc 0 1\n"), "as more than 2 are too many"),
     "epochs": ("epochs=2", put("orders-0/leader-epoch-checkpoint", EPOCHS), "only the last 2 are used"),
+    "excerpt": ("excerpt=16", put("server.log", b"nothing of a broker\n" * 9), "split the text into files of 16 bytes"),
+    "export": ("export=64", put("export.json", EXPORT), "an export of a log store, and has more than 64 bytes"),
+    "writers": (
+        "writers=1",
+        put("all.log", b"".join(b"./%d/server.log:" % n + LOG for n in range(9))),
+        "names more than 1",
+    ),
+    "reordered": ("reordered=64", put("server.log", SHUFFLED), "not put in order"),
 }
 """For each limit: a setting, evidence that hits it, and what is told."""
 
@@ -85,6 +95,8 @@ ELSEWHERE = {
     "alike": "see below",
     "reason": "see below",
     "stdin": "see below",
+    "baseline": "see below",
+    "settings": "tests/cli/test_named_files.py",
 }
 
 
@@ -153,6 +165,15 @@ def test_standard_input_beyond_its_limit(monkeypatch: pytest.MonkeyPatch) -> Non
     with limits.moved({"stdin": 20}):
         (source,) = walk.files(["-"])
     assert source.notes == ("only the first 20 bytes of standard input is used (--limit stdin=… moves this bound)",)
+
+
+@pytest.mark.parametrize(("limit", "option"), [("baseline", "--baseline"), ("settings", "--config")])
+def test_a_file_beside_the_evidence_beyond_its_limit(limit: str, option: str, tmp_path: Path) -> None:
+    put("server.log", ISR)(tmp_path)
+    (tmp_path / "given").write_text("# nothing\n" * 9)
+    command = [sys.executable, "-m", "forensics", "scan", tmp_path / "server.log", option, tmp_path / "given"]
+    done = subprocess.run([*command, "--limit", f"{limit}=64"], capture_output=True, text=True, check=False, cwd=ROOT)
+    assert (done.returncode, f"is larger than 64 bytes (--limit {limit}=" in done.stderr) == (2, True)
 
 
 def test_a_process_inherits_what_was_moved() -> None:

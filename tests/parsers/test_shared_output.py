@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from forensics.engines.local import scan
 from forensics.result import Result
-from parsers import read
+from parsers import limits, read
 from parsers.containers import expand
-from parsers.excerpts import pieces
 from parsers.files.sources import HEAD_BYTES, Source
 from parsers.text.shared_output import mark_of
 from tests.case.test_printers import by_time
@@ -208,7 +207,7 @@ def test_a_long_text_with_names_before_its_lines_gives_each_broker_its_log(
     form: str, sample_traces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A short one is read as an excerpt, which knows these names too."""
-    monkeypatch.setattr(pieces, "MOST_BYTES", 0)
+    monkeypatch.setitem(limits._moved, "excerpt", 0)
     trace = sample_traces / "kip101-0.10.2.2"
     (tmp_path / "all.log").write_text(mixed(trace, form.format))
     found = scan([str(tmp_path)])

@@ -27,10 +27,11 @@ from forensics import parquet
 from forensics.engines.stages.rows import Schema
 from forensics.engines.stages.table import Table
 from forensics.errors import UnreadableInput, UnusableOutput, UnwritableOutput
-from forensics.named_files import FORMER, SETTINGS, contents, no_file, opened
+from forensics.named_files import contents, no_file, opened
 from forensics.outputs import evidence_around
 from forensics.version import __version__
 from parsers import limits, plugins
+from parsers.limits import BASELINE, SETTINGS
 
 try:
     import fcntl
@@ -124,7 +125,7 @@ class Output:
         """
         path = self.folder / MANIFEST
         try:
-            said = json.loads(contents(path, FORMER).decode("utf-8"))
+            said = json.loads(contents(path, BASELINE).decode("utf-8"))
         except FileNotFoundError:
             self._refuse_strangers()
             return None

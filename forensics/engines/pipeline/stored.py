@@ -30,7 +30,7 @@ from forensics.engines.stages.listing import File, Look
 from forensics.engines.stages.plan import Unit
 from forensics.engines.stages.reading import opened
 from forensics.errors import UnusableOutput
-from forensics.named_files import FORMER, contents
+from forensics.named_files import contents
 from forensics.result import Result, ordered, problems_of
 from forensics.rules.finding import Finding, with_each
 from forensics.rules.known_problems import KNOWN_PROBLEMS
@@ -39,6 +39,7 @@ from forensics.rules.stated_problems import Problem, looked_at, stated
 from forensics.version import __version__
 from parsers import plugins
 from parsers.files.sources import Source
+from parsers.limits import BASELINE
 from parsers.schema import BATCHES, Kind
 
 _SHOWN: Final = [Kind.TOPIC_CONFIG.value, Kind.CLUSTER_CONFIG.value]
@@ -52,7 +53,7 @@ def holds(folder: Path) -> bool:
     if any(folder.glob("tables-[0-9]*")):
         return True
     try:
-        said = json.loads(contents(folder / MANIFEST, FORMER))
+        said = json.loads(contents(folder / MANIFEST, BASELINE))
     except (OSError, ValueError, RecursionError):
         return False
     return isinstance(said, dict) and said.get("format") == FORMAT
