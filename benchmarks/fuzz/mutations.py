@@ -171,6 +171,40 @@ def moved_lines(data: bytes, chance: Random) -> bytes | None:
     return b"".join([*lines[:one], *lines[two:three], *lines[one:two], *lines[three:]])
 
 
+_STAMP = re.compile(_TIME.pattern + rb"(?:[.,][0-9]+)?")
+_BROKER = re.compile(
+    rb"(?i)(?:ISR from [0-9,]+ to [0-9,]+)"
+    rb"|(?:brokers?|replicas?|leaders?|nodes?|isr|controllers?)[ _-]?(?:ids?)?\"? ?[=:]? ?(?:List\(|Set\(|\[|\()?"
+    rb"[0-9]{1,9}(?:, ?[0-9]{1,9})*(?![0-9.])"
+)
+
+
+def broker_replaced(data: bytes, chance: Random) -> bytes | None:
+    """A broker id is another one throughout the file, as if it were of another cluster or had been edited."""
+    known = sorted({one for found in _BROKER.finditer(data) for one in NUMBER.findall(found[0])})
+    if not known:
+        return None
+    old, new = chance.choice(known), chance.choice([*known, b"7", b"1001"])
+    return _BROKER.sub(lambda found: _replaced(found[0], old, new), data)
+
+
+def number_replaced(data: bytes, chance: Random) -> bytes | None:
+    """A number is another one throughout the file; times stay."""
+    texts = _STAMP.split(data)
+    known = sorted({one for text in texts for one in NUMBER.findall(text) if len(one) < 19})
+    if not known:
+        return None
+    old = chance.choice(known)
+    new = chance.choice([*known, b"%d" % (int(old) + chance.choice((-1, 1, 10, 100)))])
+    times = _STAMP.findall(data)
+    parts = [_replaced(text, old, new) for text in texts]
+    return b"".join(itertools.chain(*itertools.zip_longest(parts, times, fillvalue=b"")))
+
+
+def _replaced(text: bytes, old: bytes, new: bytes) -> bytes:
+    return NUMBER.sub(lambda found: new if found[0] == old else found[0], text)
+
+
 def clock_moved(data: bytes, chance: Random) -> bytes | None:
     """The times of a log, or of its later part, are ahead or behind, as if it were read in another time zone."""
     lines = data.splitlines(keepends=True)
@@ -419,6 +453,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     Mutation("lines moved", TEXT, moved_lines),
     Mutation("clock moved", LOG, clock_moved),
     Mutation("line elsewhere", LOG, line_elsewhere),
+    Mutation("broker replaced", TEXT, broker_replaced),
+    Mutation("number replaced", TEXT, number_replaced),
     Mutation("header bit", SEGMENT, header_bit),
     Mutation("unchecked bit", SEGMENT, unchecked_bit),
     Mutation("batch twice", SEGMENT, doubled_batch),

@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from benchmarks.fuzz.__main__ import cases, prepared, said
-from benchmarks.fuzz.mutations import LOG, MUTATIONS, TEXT
+from benchmarks.fuzz.mutations import LOG, MUTATIONS, TEXT, broker_replaced, number_replaced
 from benchmarks.fuzz.trial import Subject, TooSlow, _strayed, limited, trial
 from tests.conftest import EVERYTHING
 from tests.parsers.formats.building import batch
@@ -36,13 +36,21 @@ def test_damaged_evidence_raises_nothing_and_proves_nothing(name: str, sample_tr
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda one: one.name)
 def test_each_mutation_changes_something_and_is_made_again_by_its_seed(mutation) -> None:  # type: ignore[no-untyped-def]
-    text = b"".join(b"[2026-11-21 04:11:%02d,000] INFO line %d\n" % (n, n) for n in range(50))
+    text = b"".join(b"[2026-11-21 04:11:%02d,000] INFO line %d of broker=%d\n" % (n, n, n % 3) for n in range(50))
     segment = b"".join(batch(n, [b"value"]) for n in range(20))
     data = text if mutation.fits in (TEXT, LOG) else segment
     other = b"".join(batch(n, [b"other"]) for n in range(30))
     made = [mutation.of(data, Random(seed), other) for seed in range(20)]
     assert any(one is not None and one != data for one in made)
     assert made == [mutation.of(data, Random(seed), other) for seed in range(20)]
+
+
+def test_a_number_is_replaced_throughout_a_file() -> None:
+    text = b"[2026-11-21 04:11:21,001] INFO [Partition t-2 broker=21] Shrinking ISR from 21,3 to 21\n" * 2
+    made = {_change(text, Random(seed)) for seed in range(40) for _change in (broker_replaced, number_replaced)}
+    assert all(one is not None and one.count(b"[2026-11-21 04:11:21,001]") == 2 for one in made)
+    assert all(one is not None and len(set(one.splitlines())) == 1 for one in made)
+    assert any(one is not None and b"broker=7] Shrinking ISR" in one for one in made)
 
 
 def test_cases_of_other_folders_may_have_the_name_of_a_sample(tmp_path: Path) -> None:
