@@ -67,14 +67,18 @@ def after_repair(result: Result) -> str:
 
 
 def restarted(result: Result) -> list[str]:
-    """Return sentences on the restarts of each cluster, first those of all brokers together: no incident shows them."""
+    """Return sentences on the restarts of each cluster: no incident shows that all brokers restarted together.
+
+    Restarts of single brokers are steps of an incident, so they are named only where there is none.
+    """
     several = len(result.case.parts) > 1
+    told = any(one.severity is not Severity.INFO for one in result.findings)
     said: list[str] = []
     for case in result.case.parts:
         of, found = f" of {cluster_text(case.cluster)}" if several else "", together(case)
         if found:
             said += _restarted(case, found, of)
-        elif not case.traces_alone and (besides := restarts_apart(case, ())):
+        elif not told and not case.traces_alone and (besides := restarts_apart(case, ())):
             said.append(
                 f"restarts{of} on {_utc(besides[0][0]):%Y-%m-%d} (UTC): {_each(case, besides, _stop_lines(case))}"
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import shutil
 import tarfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,11 +18,24 @@ from forensics.reports.text import render
 from forensics.result import Result
 from forensics.rules.wants import Question
 from forensics.rules.wording import SAVED
+from tests.reports.conftest import INCIDENTS
 
 
-def test_what_nobody_can_collect_any_more_stands_apart(case: Callable[[str], Result]) -> None:
+@pytest.fixture(scope="module")
+def committing(tmp_path_factory: pytest.TempPathFactory) -> Result:
+    """``jbod-3.9.1``, as if groups had committed positions."""
+    if not (INCIDENTS / "jbod-3.9.1").is_dir():
+        pytest.skip("jbod-3.9.1 is not recorded here")
+    folder = tmp_path_factory.mktemp("committing") / "jbod-3.9.1"
+    shutil.copytree(INCIDENTS / "jbod-3.9.1", folder)
+    for checkpoint in folder.glob("broker-*/data*/replication-offset-checkpoint"):
+        checkpoint.write_text(checkpoint.read_text().replace("__consumer_offsets 1 0\n", "__consumer_offsets 1 5\n"))
+    return scan([str(folder)])
+
+
+def test_what_nobody_can_collect_any_more_stands_apart(committing: Result) -> None:
     """A level of a logger that was not set then, and a checkpoint file as it was before a restart."""
-    text = render(case("jbod-3.9.1"), width=200)
+    text = render(committing, width=200)
     can, _, cannot = text.partition("Collect this to get an answer:")[2].partition(
         "only if somebody saved it at that time:"
     )
@@ -47,9 +61,9 @@ def test_each_question_of_that_time_has_letters_that_answer_it(case: Callable[[s
     assert {one.question for one in asked} <= {*SAVED}
 
 
-def test_positions_that_cannot_answer_are_not_asked_for(case: Callable[[str], Result]) -> None:
+def test_positions_that_cannot_answer_are_not_asked_for(committing: Result) -> None:
     """Groups commit no leader epoch before 2.1 (KIP-320), and what the evidence has needs no collecting."""
-    result = case("jbod-3.9.1")
+    result = committing
     assert {*with_positions(result).values()} == {(1, 2, 3)}
     old = replace(result.case, everyone=tuple(replace(one, version="2.0.1") for one in result.case.everyone))
     assert with_positions(replace(result, case=old)) == {}
@@ -97,10 +111,10 @@ def test_commands_name_the_hosts_that_settings_state(case: Callable[[str], Resul
 
 def test_positions_are_not_asked_for_where_no_group_committed_any(tmp_path: Path) -> None:
     """Each checkpoint of the cluster has high watermark 0 for ``__consumer_offsets``; one that has not is enough."""
-    data = Path(__file__).parents[1] / "cases" / "data" / "recreated-4.0.0.tar.xz"
+    data = Path(__file__).parents[1] / "cases" / "data" / "quorumrolled-3.9.1.tar.xz"
     with tarfile.open(data) as archive:
         archive.extractall(tmp_path, filter="data")
-    folder = tmp_path / "recreated-4.0.0"
+    folder = tmp_path / "quorumrolled-3.9.1"
     assert with_positions(scan([str(folder)])) == {}
     checkpoint = folder / "broker-2" / "data" / "replication-offset-checkpoint"
     checkpoint.write_text(checkpoint.read_text().replace("__consumer_offsets 1 0\n", "__consumer_offsets 1 5\n"))
