@@ -65,6 +65,7 @@ _CLF: Final = f"[0-9]{{2}}/[A-Z][a-z]{{2}}/[0-9]{{4}}[: ]{_CLOCK}(?:{_FRACTION})
 _BASIC: Final = "[0-9]{8}[T ]?(?:[0-9]{6}|[0-9]{2}:[0-9]{2}:[0-9]{2})(?:[.,]?[0-9]{3})?"
 _DOTTED: Final = f"[0-9]{{2}}\\.[0-9]{{2}}\\.[0-9]{{4}} {_CLOCK}(?:{_FRACTION})?"
 _SLASHED: Final = f"[0-9]{{2}}/[0-9]{{2}}/[0-9]{{4}}[ :T]{_CLOCK}(?:{_FRACTION})?(?: [AaPp][Mm])?"
+_SHORT: Final = f"[0-9]{{2}}[-/][0-9]{{2}}[-/][0-9]{{2}}[ T]{_CLOCK}(?:{_FRACTION})?"
 _ZONE: Final = rf" ?(?:(?:GMT|UTC)?[+-][0-9]{{2}}(?::?[0-9]{{2}})?|(?:{'|'.join(sorted(ZONES, reverse=True))})\b)"
 _OTHER_ZONE: Final = r" [A-Z]{2,5}"
 
@@ -131,6 +132,17 @@ def _slashed(order: str) -> Callable[[pl.Expr], pl.Expr]:
     return read
 
 
+def _short(order: str) -> Callable[[pl.Expr], pl.Expr]:
+    """Numbers of two digits for day, month and year in the order given; the years begin with 20."""
+
+    def read(text: pl.Expr) -> pl.Expr:
+        fraction = pl.when(text.str.len_bytes() > 17).then(_plain(text)).otherwise(text)
+        blank = fraction.str.replace(r"^(.{8})T", "$1 ").str.replace_all("/", "-", literal=True)
+        return blank.str.to_datetime(f"{order} %H:%M:%S%.f", time_unit="us", strict=False)
+
+    return read
+
+
 def _since_1970(text: pl.Expr) -> pl.Expr:
     seconds = text.str.extract(r"^([0-9]{10})").cast(pl.Int64, strict=False)
     rest = text.str.extract(r"^[0-9]{10}[.,]?([0-9]{1,9})$").fill_null("0").str.pad_end(6, "0").str.slice(0, 6)
@@ -176,6 +188,18 @@ _SLASHES: Final[tuple[tuple[str, str, str, str], ...]] = (
     ("month first, assumed", "%m/%d/%Y", "", _ASSUMED),
 )
 
+_YEAR_ASSUMED: Final = (
+    "its years have two digits: dates are read as year, month, day; if they have another order, put the year in full"
+)
+_LAST_ASSUMED: Final = (
+    "its years have two digits: dates are read as month, day, year; if they have another order, put the year in full"
+)
+_SHORTS: Final[tuple[tuple[str, str, str, str], ...]] = (
+    # 24/03/01 10:22:41, as Hadoop and Spark write; 03/01/24 10:22:41
+    ("year of two digits", "%y-%m-%d", "(?:1[2-9]|[2-9][0-9])[-/]", _YEAR_ASSUMED),
+    ("year of two digits last", "%m-%d-%y", "(?:0[0-9]|1[01])[-/][0-9]{2}[-/](?:1[2-9]|[2-9][0-9])", _LAST_ASSUMED),
+)
+
 DATES: Final[tuple[Date, ...]] = (
     # Zones first: what has none also fits the beginning of what has one.
     *(Date(f"{name} zone".strip(), pattern + _ZONE, _moved(read), zoned=True) for name, pattern, read in _BASES),
@@ -189,6 +213,11 @@ DATES: Final[tuple[Date, ...]] = (
         for name, order, tells, remark in _SLASHES
     ),
     *(Date(name, _SLASHED, _slashed(order), remark=remark, tells=tells) for name, order, tells, remark in _SLASHES),
+    *(
+        Date(f"{name} zone", _SHORT + _ZONE, _moved(_short(order)), zoned=True, remark=remark, tells=tells)
+        for name, order, tells, remark in _SHORTS
+    ),
+    *(Date(name, _SHORT, _short(order), remark=remark, tells=tells) for name, order, tells, remark in _SHORTS),
     # UNIX_MILLIS, UNIX, and seconds with a fraction; UTC by definition
     Date("since 1970", r"[0-9]{10}(?:[.,][0-9]{1,9}|[0-9]{3})?", _since_1970, zoned=True),
 )

@@ -148,6 +148,28 @@ def test_dates_that_may_begin_with_the_month_or_the_day() -> None:
         assert [("month first" in reason) for reason in reading.notices.get_column("reason")] == [True] * told, line
 
 
+@pytest.mark.parametrize(
+    ("line", "first"),
+    [
+        ("24/03/11 10:23:41 INFO x (a.B)", "year, month, day"),
+        ("[24-03-11 10:23:41,882] INFO x (a.B)", "year, month, day"),
+        ("[24/03/11 19:23:41:882 KST] INFO x (a.B)", "year, month, day"),
+        ("03/11/24 10:23:41.5 INFO x (a.B)", "month, day, year"),
+    ],
+)
+def test_a_year_of_two_digits(line: str, first: str) -> None:
+    reading = said(line + "\n")
+    assert reading.first_time is not None
+    time = datetime.fromtimestamp(reading.first_time / 1e6, UTC)
+    assert f"{time:%Y-%m-%d %H:%M:%S}" == "2024-03-11 10:23:41"
+    assert any(first in reason for reason in reading.notices.get_column("reason"))
+
+
+def test_numbers_that_are_no_date_of_two_digits() -> None:
+    assert said("99/99/99 10:23:41 INFO x (a.B)\n").first_time is None
+    assert said("05/06/07 10:23:41 INFO x (a.B)\n").format == "unknown"  # no part can be a year of Kafka
+
+
 def test_hours_of_half_a_day() -> None:
     lines = [
         f"11/21/2026 {clock} INFO x (a.B)" for clock in ("12:00:01 AM", "09:00:00 am", "12:00:00 PM", "11:59:59 pm")
