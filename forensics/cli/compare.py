@@ -30,7 +30,8 @@ def compare(paths: tuple[str, ...], name: str | None, format_name: str) -> None:
     It compares and does not judge: records that were never committed may differ. `forensics scan` judges.
 
     Exit code: 0 the copies are the same, 1 two copies hold different records at one offset, 2 no copy was found. Exit
-    code 3: unknown, because a segment is damaged, offsets are missing, or there is one copy only.
+    code 3: unknown, because a segment is damaged, a file cannot be read, offsets are missing, or there is only one
+    copy.
     """
     case = local.take_in(paths)
     every = comparison.comparisons(case)
@@ -41,7 +42,8 @@ def compare(paths: tuple[str, ...], name: str | None, format_name: str) -> None:
         say(as_json(comparison.document(case, found), indent=1) + "\n")
     else:
         say(comparison.render(case, found, full=name is not None))
-    code = _code({one.outcome for one in found if one.compared or one.damaged})
+    outcomes = {one.outcome for one in found if one.compared or one.damaged}
+    code = _code(outcomes | {comparison.Outcome.UNKNOWN for _ in comparison.not_read(case)[:1]})
     if code:
         sys.exit(code)
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import IO, Any, Final, cast
 
 from forensics.collect import headers, redacting, secrets, settings
-from forensics.collect.choosing import Form, form_of
+from forensics.collect.choosing import NOT_RECOGNISED, Form, form_of
 from forensics.collect.redacting import Names
 from forensics.collect.waiting import Target, Waiting
 from forensics.errors import UnreadableInput, UnusableOutput
@@ -103,10 +103,17 @@ def collect(
         if names is not None and stated:
             _add_statements(tar, names, stated)
         if not any(one.name for one in found):
-            raise UnreadableInput(f"nothing below {', '.join(paths)} is evidence; name data directories and logs")
+            raise UnreadableInput(_nothing(paths, found))
         text = as_json(document(found, paths, names), indent=1) + "\n"
         _add(tar, MANIFEST, io.BytesIO(text.encode()), len(text.encode()), time.time())
     return found
+
+
+def _nothing(paths: Sequence[str], found: Sequence[Taken]) -> str:
+    """Return why nothing was packed."""
+    reasons = [f"{one.path}: {one.what}" for one in found if one.what != NOT_RECOGNISED]
+    why = f" ({', '.join(reasons[:3])})" if reasons else ""
+    return f"nothing below {', '.join(paths)} is evidence{why}; name data directories and logs"
 
 
 def _check(target: Path) -> None:

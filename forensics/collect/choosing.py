@@ -49,6 +49,10 @@ _OF_METADATA: Final = ("metadata-log", "metadata-snapshot")
 _COMPRESSED: Final = (".gz", ".tgz", ".zst", ".bz2", ".xz", ".lz4", ".zip", ".tar")
 
 
+NOT_RECOGNISED = "not recognised"
+"""Why a file is left out that no reader knows."""
+
+
 def form_of(source: Source, *, with_segments: bool, metadata: bool) -> tuple[Form, str]:
     """Return the form in which a file is packed, and what it is.
 
@@ -67,7 +71,7 @@ def form_of(source: Source, *, with_segments: bool, metadata: bool) -> tuple[For
     head = source.head()
     form = next((taker.format for taker in read.TAKERS if taker.claims(source, head)), None)
     if form is None:
-        return Form.LEFT_OUT, "not recognised"
+        return Form.LEFT_OUT, NOT_RECOGNISED
     if form in _OF_METADATA and not metadata:
         return Form.LEFT_OUT, f"{form}, not wanted"
     if form in (SEGMENT, DELETED_SEGMENT) and (with_segments or _is_internal(source)):
@@ -83,7 +87,7 @@ def _of_compressed(source: Source, *, with_segments: bool) -> tuple[Form, str]:
     heads = [(one, one.head()) for one in found if not one.problem]
     if heads and all(read.TAKERS[-1].claims(one, head) for one, head in heads):
         return Form.WHOLE, read.TAKERS[-1].format
-    return Form.LEFT_OUT, "not recognised"
+    return Form.LEFT_OUT, NOT_RECOGNISED
 
 
 def _is_internal(source: Source) -> bool:

@@ -221,7 +221,13 @@ def document(case: Case, found: Sequence[Comparison]) -> dict[str, Any]:
             }
             for one in found
         ],
+        "not_read": [{"path": path, "reason": reason} for path, reason in not_read(case)],
     }
+
+
+def not_read(case: Case) -> list[tuple[str, str]]:
+    """Return the files and folders that could not be read, with the reason: there may be copies in them."""
+    return [(source.path, source.problem) for source in case.files if source.problem]
 
 
 def _replica(case: Case, side: Side) -> dict[str, Any]:
@@ -305,6 +311,8 @@ def render(case: Case, found: Sequence[Comparison], *, full: bool = False) -> st
         if differ or any(map(_without_difference, alike))
         else []
     )
+    unread = [f"not read: {path}: {reason}" for path, reason in not_read(case)]
+    lines += ["", *_named(unread, "that were not read")] if unread else []
     return "".join(f"{plain(line).rstrip()}\n" for line in lines)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import re
 import shlex
 import shutil
@@ -213,6 +214,12 @@ def test_damage_of_a_segment_is_told_by_its_headers(run: Run, tmp_path: Path) ->
     told = run("inspect", tmp_path / "a.tar").out
     assert "batch checksum does not match" in told
     assert "torn tail" in told
+
+
+def test_what_cannot_be_read_is_named_where_nothing_is_packed(run: Run, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "server.log")
+    ran = run("collect", tmp_path, "-o", tmp_path / "x.tar")
+    assert (ran.code, f"({tmp_path / 'server.log'}: not a regular file" in ran.err) == (2, True)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import struct
@@ -97,7 +98,19 @@ CONTRACT = thing(
             ),
         )
     ),
+    not_read=many(thing(path={"type": "string"}, reason={"type": "string"})),
 )
+
+
+def test_a_file_that_cannot_be_read_is_told_and_leaves_it_unknown(run: Run, tmp_path: Path) -> None:
+    """The copies that could be read are the same."""
+    for broker in (1, 2, 3):
+        segment = tmp_path / f"broker-{broker}" / "data" / "orders-0" / f"{0:020}.log"
+        segment.parent.mkdir(parents=True)
+        segment.write_bytes(batch(0, 1, 0)) if broker < 3 else os.mkfifo(segment)
+    ran = run("compare", tmp_path)
+    assert (ran.code, f"not read: {segment}: not a regular file" in ran.out) == (3, True)
+    assert compared(run, tmp_path, code=3)["not_read"][0]["path"] == str(segment)
 
 
 def compared(run: Run, folder: Path, *options: object, code: int) -> dict[str, Any]:
