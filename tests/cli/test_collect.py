@@ -217,9 +217,10 @@ def test_damage_of_a_segment_is_told_by_its_headers(run: Run, tmp_path: Path) ->
 
 
 def test_what_cannot_be_read_is_named_where_nothing_is_packed(run: Run, tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "server.log")
-    ran = run("collect", tmp_path, "-o", tmp_path / "x.tar")
-    assert (ran.code, f"({tmp_path / 'server.log'}: not a regular file" in ran.err) == (2, True)
+    (folder := tmp_path / "logs").mkdir()
+    os.mkfifo(folder / "server.log")
+    ran = run("collect", folder, "-o", tmp_path / "x.tar")
+    assert (ran.code, f"({folder / 'server.log'}: not a regular file" in ran.err) == (2, True)
 
 
 @pytest.mark.parametrize(
