@@ -191,8 +191,7 @@ def _texts(source: Source, head: bytes) -> Iterator[Source]:
     mark = shared_output.mark_of(_objects(source, head))
     collected = mark is not None and mark.prefix != shared_output.NAME
     if (pieces := excerpts.pieces(source, head, marked=collected)) is not None:
-        yield from pieces
-        yield from excerpts.command_output(source, head)
+        yield from _with_output(source, list(pieces), excerpts.command_output(source, head))
     elif (kinds := excerpts.mixed(source, head)) is not None:
         yield from kinds
     elif mark is not None:
@@ -200,6 +199,16 @@ def _texts(source: Source, head: bytes) -> Iterator[Source]:
         yield from _pasted(map(reordered, parts) if source.size <= limits.REORDERED.value else parts)
     else:
         yield from _among_others(source, head)
+
+
+def _with_output(source: Source, pieces: Sequence[Source], output: Sequence[Source]) -> Iterator[Source]:
+    """Yield the pieces of a text and the output of commands in it: both as files in it, if there are both."""
+    if output and len(pieces) == 1:
+        yield replace(source, container=excerpts.CONTAINER)
+        yield replace(pieces[0], path=f"{source.path}{INSIDE}/{source.name}")
+    else:
+        yield from pieces
+    yield from output
 
 
 def _among_others(source: Source, head: bytes) -> Iterator[Source]:

@@ -19,7 +19,7 @@ from typing import BinaryIO, Final
 from parsers.excerpts import split
 from parsers.excerpts.headings import heading
 from parsers.excerpts.kinds import fence_of
-from parsers.excerpts.pieces import PIECE
+from parsers.excerpts.pieces import CONTAINER, PIECE
 from parsers.files.sources import HEAD_BYTES, Source
 from parsers.formats import command_output, dump_log_text
 from parsers.formats.epoch_checkpoint import FILE as EPOCHS
@@ -104,7 +104,7 @@ def mixed(source: Source, data: bytes) -> Iterator[Source] | None:
         return None
     rest = _only(lines, frozenset(range(1, len(lines) + 1)) - kept)
     if logs := _log_lines(source, rest):
-        return itertools.chain((replace(source, container=split.CONTAINER),), logs, output(source, data))
+        return itertools.chain((replace(source, container=CONTAINER),), logs, output(source, data))
     if not any(fence_of(line) is not None for line in lines):
         return None
     alike = frozenset(number for number, line in enumerate(lines, 1) if _DESCRIBES.search(line) is not None)

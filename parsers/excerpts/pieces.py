@@ -11,6 +11,9 @@ from parsers.files.sources import HEAD_BYTES, Source
 PIECE: Final = "part of a log, an excerpt"
 """How a source is stored that is a piece of an excerpt."""
 
+CONTAINER: Final = "excerpts"
+"""Kind of a text whose pieces are files in it."""
+
 MARKED: Final = "in an excerpt"
 """Ends the name of the layout of a piece."""
 

@@ -19,11 +19,10 @@ from parsers.excerpts.dressings import NAMES
 from parsers.excerpts.escapes import BLOTTED
 from parsers.excerpts.gate import times_out_of_order
 from parsers.excerpts.kinds import Kind
-from parsers.excerpts.pieces import PIECE
+from parsers.excerpts.pieces import CONTAINER, PIECE
 from parsers.files.sources import HEAD_BYTES, Source
 from parsers.text.lines import plain
 
-CONTAINER: Final = "excerpts"
 _MARK: Final = b"\xef\xbb\xbf"
 
 Key = tuple[str, int]
