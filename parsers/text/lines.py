@@ -53,13 +53,23 @@ class Block:
         return rows if self.outer is None else rows.with_columns(self.outer.alias("outer"))
 
 
-_COLOURS: Final = re.compile(rb"(?:\x1b|#033|\\+u001[bB])\[[0-9;?]*[A-Za-z]")
-_MARKS_OF_COLOURS: Final = (b"\x1b[", b"#033[", b"\\u001b[", b"\\u001B[")
+_COLOURS: Final = re.compile(rb"(?:\x1b|#033|\^\[|\\+u001[bB]|\\+033)\[[0-9;?]*[A-Za-z]")
+_MARKS_OF_COLOURS: Final = (b"\x1b[", b"#033[", b"^[[", b"\\u001b[", b"\\u001B[", b"\\033[")
+_BEGIN_OF_COLOUR: Final = re.compile(rb"\[(?:[0-9];)?[39][0-7]m")
+_END_OF_COLOUR: Final = b"[0m"
+_REST_OF_COLOURS: Final = re.compile(rb"\[(?:(?:[0-9];)?[39][0-7]|[01])?m")
 
 
 def plain(data: bytes) -> bytes:
-    """Text without what colours it on a terminal; rsyslog and JSON write the escape character in their own ways."""
-    return _COLOURS.sub(b"", data) if any(mark in data for mark in _MARKS_OF_COLOURS) else data
+    """Text without colours; rsyslog, JSON and ``cat -v`` write the escape character in ways of their own.
+
+    Browsers and tickets drop the escape character: what is left of colours is removed if some begin and some end.
+    """
+    if any(mark in data for mark in _MARKS_OF_COLOURS):
+        data = _COLOURS.sub(b"", data)
+    if _END_OF_COLOUR in data and _BEGIN_OF_COLOUR.search(data) is not None:
+        data = _REST_OF_COLOURS.sub(b"", data)
+    return data
 
 
 def blocks(

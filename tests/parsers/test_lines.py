@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from parsers import limits
 from parsers.text import lines
-from parsers.text.lines import Block
+from parsers.text.lines import Block, plain
 
 
 def collected(blocks: list[Block]) -> list[tuple[int, str]]:
@@ -100,3 +100,14 @@ def test_a_file_without_line_ends_is_one_long_line_of_which_little_is_kept() -> 
     assert block.notices.get_column("line").to_list() == [1]
     assert block.sizes is not None
     assert block.sizes.to_list() == [(3 << 20) + 1, 5]
+
+
+@pytest.mark.parametrize("escape", ["\x1b", "#033", "^[", "\\u001b", "\\033", ""])
+def test_colours_are_removed_however_the_escape_character_is_written(escape: str) -> None:
+    coloured = f"{escape}[36mkafka-1  |{escape}[0m [2024-03-01 10:22:41,107] {escape}[1;31mERROR{escape}[0m x (a.B)"
+    assert plain(coloured.encode()) == b"kafka-1  | [2024-03-01 10:22:41,107] ERROR x (a.B)"
+
+
+def test_brackets_alone_are_no_colours() -> None:
+    assert plain(b"waited [31m of [90m (a.B)") == b"waited [31m of [90m (a.B)"
+    assert plain(b"[0m] waited") == b"[0m] waited"
