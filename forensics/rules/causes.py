@@ -80,7 +80,8 @@ CAUSES: tuple[Cause, ...] = (
         "flushed. A directory that was put back from a backup or a snapshot looks the same",
         "KIP-966",
         "all versions: Kafka relies on replication, not on fsync",
-        _APART,
+        f"{_APART}; from 4.0 on, let Kafka track eligible leader replicas (KIP-966): one that stopped uncleanly is "
+        "then not elected",
     ),
     Cause(
         CauseId.CORRUPT_BATCH,

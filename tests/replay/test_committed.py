@@ -422,6 +422,41 @@ def test_a_successor_from_the_isr_had_all_that_was_committed(incident: Incident)
     assert incident.verdict("committed-data-lost") == "clean"
 
 
+@pytest.mark.parametrize(
+    ("to", "why", "verdict"),
+    [
+        (
+            100,
+            "leader epoch and offset EpochEndOffset(errorCode=0, partition=0, leaderEpoch=0, endOffset=100)",
+            "clean",
+        ),
+        (100, "local high watermark 100", "unknown"),
+        (
+            98,
+            "leader epoch and offset EpochEndOffset(errorCode=0, partition=0, leaderEpoch=0, endOffset=98)",
+            "unknown",
+        ),
+    ],
+)
+def test_a_member_that_truncated_what_its_leader_lacked_has_all_that_this_leader_committed(
+    to: int, why: str, verdict: str, incident: Incident
+) -> None:
+    """Broker 2 had 3 records more than broker 3, which led next with it, and leads after broker 3."""
+    plan = (
+        f"INFO [ReplicaFetcher replicaId=2, leaderId=3, fetcherId=0] Truncating partition {incident.partition} with "
+        f"TruncationState(offset={to}, completed=true) due to {why} (kafka.server.ReplicaFetcherThread)"
+    )
+    incident.elects(20, 1, 3, [2, 3])
+    incident[3].leads(20, 1, 100, 100, [2, 3])
+    incident[2].follows(20, 1, 3, 103, 100).says(21, plan).cuts(21, to)
+    incident.elects(40, 2, 2, [2])
+    incident[2].leads(40, 2, 150, 150, [2])
+    incident[1].starts(50).loads(50, 103).follows(51, 2, 2, 103, 100).cuts(52, 100)
+    leave(incident, 160, (0, 99, 0), (100, 149, 1), (150, 159, 2), on=(1, 2))
+    shutil.rmtree(incident[3].data)
+    assert incident.verdict("committed-data-lost") == verdict
+
+
 def test_no_partition_is_clean_by_its_segments_alone(incident: Incident) -> None:
     for node in incident.nodes.values():
         for log in (node.folder / "logs").iterdir():

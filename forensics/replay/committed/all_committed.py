@@ -10,7 +10,7 @@ from operator import le
 from typing import TYPE_CHECKING
 
 from forensics.replay.coverage import Span
-from forensics.replay.history import History, Role, once
+from forensics.replay.history import History, Role, Truncation, TruncationReason, once
 from forensics.replay.leader_epochs import Epoch
 from forensics.replay.leadership.elections import (
     elected_isr,
@@ -238,13 +238,22 @@ def _truncated(history: History, broker: int, after: int, until: int) -> bool:
 
     A follower that truncated when it began to follow the earlier epoch fetched those records again before it rejoined
     the ISR. A member of that epoch's first ISR is an exception: it stays in the ISR while it lacks what it truncated
-    (KIP-101).
+    (KIP-101). But what it truncates by leader epoch, at or above the offset at which its leader began, that one lacks.
     """
     epoch = history.epochs.get(after)
     stayed = epoch is not None and broker in (epoch.first_isr or ())
     first = after if stayed else after + 1
     truncations = itertools.chain(history.truncations, history.truncations_of_unknown_extent)
-    return any(one.replica == broker and first <= one.epoch <= until for one in truncations)
+    return any(
+        one.replica == broker and first <= one.epoch <= until and not (one.epoch == after and _of_none(one, epoch))
+        for one in truncations
+    )
+
+
+def _of_none(one: Truncation, epoch: Epoch | None) -> bool:
+    """Return whether a truncation removed nothing that the leader of its epoch had (KIP-101, KIP-279)."""
+    start = epoch.start if epoch is not None else None
+    return start is not None and one.reason is TruncationReason.LEADER_EPOCH and one.target >= start
 
 
 def _found_shorter(history: History, broker: int, after: int, until: int) -> bool:
