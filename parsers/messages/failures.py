@@ -234,8 +234,8 @@ MESSAGES: tuple[Message, ...] = (
                 since="0.10",
                 until=None,
                 regex=(
-                    r"^(?P<detail>Found record size -?[0-9]+ smaller than minimum record overhead \([0-9]+\)) in file "
-                    rf"{_FILE}"
+                    r"^(?P<detail>Found record size -?[0-9]+ smaller than minimum record overhead(?: \([0-9]+\))?) in "
+                    rf"(?:file )?{_FILE}"
                 ),
                 source_ref="0.11.0.2 FileLogInputStream:74, 3.6.2 FileLogInputStream:80",
                 examples=(
@@ -243,6 +243,12 @@ MESSAGES: tuple[Message, ...] = (
                         "Found record size 0 smaller than minimum record overhead (14) in file "
                         "/data/orders-0/00000000000000000040.log.",
                         ({**_IN_DATA, "detail": "Found record size 0 smaller than minimum record overhead (14)"},),
+                    ),
+                    # As people shorten it.
+                    Example(
+                        "Found record size 0 smaller than minimum record overhead in "
+                        "/data/orders-0/00000000000000000040.log",
+                        ({**_IN_DATA, "detail": "Found record size 0 smaller than minimum record overhead"},),
                     ),
                 ),
             ),
