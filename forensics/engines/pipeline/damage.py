@@ -7,13 +7,14 @@ may be larger than the memory, so they are looked at only after a failure.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from errno import EDQUOT, ENOSPC
 from pathlib import Path
 from typing import TypeVar
 
 import polars as pl
 
 from forensics.engines.pipeline.output import MANIFEST, READS, Output
-from forensics.errors import ForensicsError, UnusableOutput
+from forensics.errors import ForensicsError, UnusableOutput, UnwritableOutput
 from forensics.named_files import no_file
 from parsers.containment import Contained, Defect, contained
 
@@ -29,14 +30,26 @@ def reading(output: Output, work: Callable[[], T]) -> T:
 
     Raises:
         UnusableOutput: the work failed, and a file in the folder is damaged.
-        Contained: it failed, and none is.
+        UnwritableOutput: there is no room for what it writes.
+        Contained: it failed, and no file is damaged.
         ForensicsError: as the work raises it.
     """
-    found = contained(work, expected=(ForensicsError,))
+    found = contained(lambda: _with_room(output, work), expected=(ForensicsError,))
     if isinstance(found, Defect):
         refuse_damaged(output)
         raise Contained(found)
     return found
+
+
+def _with_room(output: Output, work: Callable[[], T]) -> T:
+    try:
+        return work()
+    except OSError as error:
+        if error.errno not in (ENOSPC, EDQUOT):
+            raise
+        raise UnwritableOutput(
+            f"{output.folder}: {error.strerror}; name a folder that can be written, with room in it"
+        ) from None
 
 
 def refuse_damaged(output: Output) -> None:

@@ -203,17 +203,26 @@ def refusals() -> Iterator[None]:
     Raises:
         TaskFailed: the system refused what a task asked of it, as room on a disk.
     """
-    from pyspark.errors import PySparkException
-
     try:
         yield
-    except PySparkException as error:
+    except _errors() as error:
         said = _REFUSED.findall(str(error))
         if not said:
             raise
         raise TaskFailed(
             f"a task on a worker failed: {said[-1]}; mend that and run the batch again: what was read stays"
         ) from error
+
+
+def _errors() -> tuple[type[Exception], ...]:
+    """Return the exceptions of PySpark; without a server those of Java are raised as they are (Py4J)."""
+    from pyspark.errors import PySparkException
+
+    try:
+        from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+    except ImportError:  # a client of Spark Connect has none
+        return (PySparkException,)
+    return PySparkException, Py4JError
 
 
 def collected(frame: DataFrame) -> pl.DataFrame:
