@@ -151,7 +151,7 @@ def _open(result: Result, *, told: bool) -> list[Answer]:
     first, places = next(iter(open_.items()))
     what = "loss of committed data" if first.id == LOSS else first.id
     known = any(one.known.severity is not Severity.INFO for one in result.problems)
-    head = "Also: " if told or known else "INCONCLUSIVE: "
+    head = "Also: " if told or known else f"INCONCLUSIVE: {_none_lost(result)}"
     others = [rule for rule in unanswered(result) if rule != first]
     have = "has" if len(others) == 1 else "have"
     more = f"; {_count(len(others), 'other rule')} {have} no answer in some partitions" if others else ""
@@ -160,6 +160,12 @@ def _open(result: Result, *, told: bool) -> list[Answer]:
     warned = f"{_names(result, places)}{_warned_too(result, places)}"
     text = f"{head}{what} cannot be ruled out in {where}{warned}{more}{_listed(result)}"
     return [Answer(Tone.DOUBT, text)]
+
+
+def _none_lost(result: Result) -> str:
+    """Return that no partition lost committed data, before what is open of other rules; "" if one may have."""
+    places = present(result)
+    return "no committed data was lost, but " if places and all(_is(one, LOSS, Verdict.CLEAN) for one in places) else ""
 
 
 def _names(result: Result, places: Sequence[Partition]) -> str:
