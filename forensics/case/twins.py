@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import polars as pl
 
@@ -27,6 +27,8 @@ _SEGMENTS = ("segment", DELETED_SEGMENT)
 _BLOCK = 1 << 20
 _FEW = 64
 """Files that begin alike. So many are compared each with each; more, as a hostile archive has, by their endings."""
+
+T = TypeVar("T")
 
 Opening = Callable[[Source], bytes]
 """Returns what logs with the same beginning have in common, or a key for it; empty for binary files."""
@@ -60,11 +62,23 @@ def copies(
         is_log: recognises a log.
     """
     whole = [n for n, source in enumerate(sources) if not source.problem and not source.container]
-    begins = opening or _opening
-    found = _files_of_traces(sources, whole, first_lines or _opening)
+    begins, known = _if_readable(opening or _opening, b""), _if_readable(is_log or _is_log, False)
+    found = _files_of_traces(sources, whole, _if_readable(first_lines or _opening, b""))
     found |= _folders(sources, [n for n in whole if n not in found])
-    found |= _logs(sources, [n for n in whole if n not in found], begins, is_log or _is_log)
+    found |= _logs(sources, [n for n in whole if n not in found], begins, known)
     return found
+
+
+def _if_readable(ask: Callable[[Source], T], otherwise: T) -> Callable[[Source], T]:
+    """Return a function that asks about a source; a file may have gone since it was listed."""
+
+    def asked(source: Source) -> T:
+        try:
+            return ask(source)
+        except OSError:
+            return otherwise
+
+    return asked
 
 
 def as_copy(of: Source, twin: Twin) -> FileReading:
@@ -291,10 +305,7 @@ def _is_deleted(source: Source) -> bool:
 
 
 def _opening(source: Source) -> bytes:
-    try:
-        return log_files.opening(source.head())
-    except OSError:
-        return b""
+    return log_files.opening(source.head())
 
 
 def _is_log(source: Source) -> bool:

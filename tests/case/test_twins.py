@@ -5,8 +5,11 @@ from __future__ import annotations
 import gzip
 import io
 import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import BinaryIO
 from unittest.mock import patch
 
 import polars as pl
@@ -20,10 +23,29 @@ from forensics.case.twins import COPY, copies
 from forensics.engines import local
 from parsers.files.sources import Source
 from parsers.schema import OBSERVATIONS, Kind
+from parsers.walk import walk
 from tests.conftest import in_full
 from tests.parsers.handing_over import folder, tar
 
 TRACE = "kip101-0.10.2.2"
+
+
+def test_a_file_that_goes_while_copies_are_looked_for(case: Path) -> None:
+    """Its reader names it as any file that cannot be read."""
+    logs = [case / f"broker-{broker}" / "logs" / "server.log" for broker in (1, 2)]
+    shutil.copy(logs[0], logs[1])
+    sources = [one for one in walk([str(case)]) if one.name == "server.log"]
+    assert copies(sources)
+    for missing in range(12):
+        left = iter(range(missing))
+        gone = [replace(one, open=partial(opened_if_left, left, one.open), beginning=None) for one in sources]
+        assert copies(gone) is not None
+
+
+def opened_if_left(left: Iterator[int], inner: Callable[[], BinaryIO]) -> BinaryIO:
+    if next(left, None) is None:
+        raise FileNotFoundError(2, "No such file or directory")
+    return inner()
 
 
 def findings(*paths: Path) -> list[tuple[str, object, object]]:

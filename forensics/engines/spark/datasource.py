@@ -94,7 +94,10 @@ def _by_ranges(unit: Unit, zone: str | None) -> bool:
     """Return whether a large log may be read by ranges: the zone of its times must not depend on all of it."""
     if not unit.look.splits or zone is not None:
         return False
-    sample = lines.sample(opened(unit).head())
+    try:
+        sample = lines.sample(opened(unit).head())
+    except OSError:  # it went since it was listed
+        return False
     return sample is not None and not wrappings.choose(sample)[0]
 
 
