@@ -11,7 +11,9 @@ from forensics.rules.finding import HERE, all_of
 
 def kept(failed: Sequence[FailedLog]) -> str:
     """Return what to keep: the directories as they were, with their paths where lines name them."""
-    return all_of([_directory(one) for one in failed])
+    paths = "(not what is at that path now)" if len(failed) == 1 else "(not what is at these paths now)"
+    named = any(one.log_dir for one in failed)
+    return f"{all_of([_directory(one) for one in failed])}{f' {paths}' if named else ''}"
 
 
 def find_and_copy(failed: Sequence[FailedLog], gives: Sequence[str]) -> tuple[str, ...]:

@@ -235,6 +235,12 @@ def _why(shortened: ShortenedLog, moved: Moved | None) -> str:
     return "its log directory held no log" if shortened.dir_empty else "no log line explains the difference"
 
 
+def _may_lead_empty(history: History, shortened: ShortenedLog) -> bool:
+    """Return whether a replica with an empty log would lead instead of another one if it is started first."""
+    alone = history.quorum is not None and len(history.quorum.voters) == 1
+    return shortened.cause in _EMPTY and not alone
+
+
 def _rests_on_clocks(history: History, one: Aftermath) -> bool:
     """Return whether only the times of two files show that the new log followed what is known of the former one.
 
@@ -297,7 +303,7 @@ def _finding(history: History, one: Aftermath) -> Finding:
                 *((look_in(shortened.replica, moved),) if moved is not None else ()),
             ),
             do_not=(
-                *((_never(history, shortened, others),) if shortened.cause in _EMPTY and not again else ()),
+                *((_never(history, shortened, others),) if _may_lead_empty(history, shortened) and not again else ()),
                 *(
                     (f"format or discard the failed disk of broker {shortened.replica} before that",)
                     if _failed(shortened)

@@ -102,7 +102,10 @@ REPLICAS: tuple[KnownProblem, ...] = (
             "directory to -stray and keeps it."
         ),
         fetch=(
-            "if the topic was not deleted on purpose: stop all brokers, and copy {directory} of {who}",
+            (
+                "if the topic was not deleted on purpose: copy {where}.*-stray of {who}. Before 3.6.1 the directory "
+                "keeps its name, and {who} soon deletes it: then stop {who}, and copy {directory}"
+            ),
             "run kafka-topics --describe for {where}: another topic id shows that it was created again",
             "copy the __cluster_metadata-0 directory of every controller, and collect their server.log",
         ),

@@ -479,6 +479,7 @@ def salvage(
     text: str = _GET,
     *,
     elsewhere: bool = False,
+    ending: str = "",
 ) -> Action:
     """Return the step that gets the lost records out of a copy.
 
@@ -487,6 +488,7 @@ def salvage(
         brokers: who has the records.
         text: the step in words, before the command.
         elsewhere: the copy is of what the evidence lacks.
+        ending: of the name of the directory, as a pattern of a shell.
     """
     name = shlex.quote(history.name)
     here = HERE if name == history.name else name
@@ -496,7 +498,7 @@ def salvage(
     there = f"forensics salvage {EVIDENCE} -p {here}{of_topic} -o recovered/{here}"
     return Action(
         text,
-        f"forensics salvage {folder} -p {here}{of_topic} {LOST} -o recovered/{here}",
+        f"forensics salvage {folder}{ending} -p {here}{of_topic} {LOST} -o recovered/{here}",
         there if not elsewhere and all(on_disk(history, broker) for broker in brokers) else None,
     )
 

@@ -292,7 +292,7 @@ def _finding(
                 *((look_in(one.replica, one.moved),) if one.moved is not None and one.replica is not None else ()),
                 *(_worded(step, history).format_map(values) for step in suspect.settle),
                 *(Action(f"{verb(want)} {want_text(want, HERE)}", general=_general(want)) for want in missing[:3]),
-                *((salvage(history, one.kept),) if one.kept else ()),
+                *((salvage(history, one.kept, ending=".*-stray"),) if one.kept else ()),
             ),
             # Where each replica's data shows that it has not the records, nothing is to be kept.
             do_not=() if gone else tuple(_worded(what, history).format_map(values) for what in suspect.do_not),

@@ -9,6 +9,7 @@ from parsers.schema import Kind
 
 _LOADED = LOG.replace("{hw}", "-?[0-9]+")
 _REMOVED = _LOADED.replace(r"[^/\\,]+, ", r"[^/\\,]+-(?:delete|stray), ", 1)
+_PRESENT = _LOADED.replace(r"[^/\\,]+, ", r"[^/\\,]*-[0-9]+, ", 1)
 _DIRECTORY = r"(?P<log_dir>.+?)"
 _TO_THE_END = r"(?P<log_dir>.+)"
 _MARKED = r".*\.[0-9a-f]{32}-"
@@ -198,7 +199,7 @@ MESSAGES: tuple[Message, ...] = (
             Variant(
                 since="2.6",
                 until=None,
-                regex=r"^Completed load of Log\(dir=[^,]*-(?:delete|future|stray), ",
+                regex=r"^Completed load of Log\(dir=[^,]*-future, ",
                 source_ref="3.6.2 LogManager:456",
                 own_row=False,
                 examples=(
@@ -213,7 +214,7 @@ MESSAGES: tuple[Message, ...] = (
             Variant(
                 since="2.6",
                 until=None,
-                regex=rf"^Completed load of {_LOADED} with (?P<detail>[0-9]+) segments",
+                regex=rf"^Completed load of {_PRESENT} with (?P<detail>[0-9]+) segments",
                 source_ref="2.6.3 LogManager:357, 3.3.2 LogManager:415, 3.6.2 LogManager:456",
                 examples=(
                     Example(

@@ -63,6 +63,10 @@ class Aftermath:
 
 def aftermath(history: History, shortened: ShortenedLog) -> Aftermath:
     """Return what is known of the records that a shorter log lacked."""
+    if history.quorum is not None and len(history.quorum.voters) == 1:
+        return Aftermath(  # there is nobody from whom it could fetch: what it has now is new
+            shortened, shortened.target, (), Regained.NOT, _measured(history, shortened), stated_twice=False
+        )
     whole = _holders(history, shortened)
     if shortened.replica not in whole and has_fetched_again(history, shortened):
         whole = tuple(sorted({*whole, shortened.replica}))

@@ -268,12 +268,14 @@ _End = tuple[int, tuple[Ref, ...]]
 def _ends(nodes: Nodes, own: Sequence[Term]) -> list[_End]:
     """Return how far a node's log had at least come before each of its terms, and after the last one."""
     found: list[_End] = [(0, ())]
-    for term in own:
+    for term, later in itertools.zip_longest(own, own[1:]):
         low, because = _after_loads(found[-1], term.loads)
         cut = min(term.truncated, key=lambda mark: mark.offset, default=None)
         if cut is not None and cut.offset < low:
             low, because = cut.offset, (cut.ref,)
-        for end, ref in _reached(nodes, term):  # a node truncates before it has a high watermark in a term
+        for end, ref in _reached(
+            nodes, term, _until(nodes, term, later)
+        ):  # a node truncates before it has a high watermark in a term
             if end > low:
                 low, because = end, (ref,)
         found.append((low, because))
@@ -285,10 +287,16 @@ def _after_loads(end: _End, loads: Sequence[Marked]) -> _End:
     return (loads[-1].offset, (loads[-1].ref,)) if loads else end
 
 
-def _reached(nodes: Nodes, term: Term) -> Iterator[tuple[int, Ref]]:
-    """Yield offsets that a node's log had at least reached in a term, and the lines that show it."""
+def _until(nodes: Nodes, term: Term, later: Term | None) -> int | None:
+    """Return when a term of a node was over at the latest: the next process loaded the log, or the next term began."""
+    loads = later.loads if later is not None else nodes.last_loads.get(term.node, ())
+    return loads[0].time if loads else (later.time if later is not None else None)
+
+
+def _reached(nodes: Nodes, term: Term, until: int | None) -> Iterator[tuple[int, Ref]]:
+    """Yield offsets that a node's log had at least reached in a term, which ended then, and the lines that show it."""
     yield from ((mark.offset, mark.ref) for mark in term.high_watermarks)
-    if term.led and (most := nodes.highest.get(term.epoch)) is not None:
+    if term.led and (most := nodes.highest_until(term.epoch, until)) is not None:
         yield most.offset, most.ref
     if term.begins is not None:
         yield term.begins, term.ref

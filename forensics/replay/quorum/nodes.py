@@ -137,6 +137,24 @@ class Nodes:
                     found[term.epoch] = mark
         return found
 
+    def highest_until(self, epoch: int, until: int | None) -> Marked | None:
+        """Return the same of one leader epoch, of what was stated up to a moment.
+
+        A quorum that is made again numbers its leader epochs from the start.
+        """
+        most = self.highest.get(epoch)
+        if most is None or until is None or most.time is None or most.time <= until:
+            return most
+        earlier = (
+            mark
+            for _, own in sorted(self.terms.items())
+            for term in own
+            if term.epoch == epoch
+            for mark in term.high_watermarks
+            if mark.time is not None and mark.time <= until
+        )
+        return max(earlier, key=lambda mark: mark.offset, default=None)
+
     def whole(self, node: int) -> bool:
         """Return whether nothing shows that lines of a node are missing by which its log could be seen to be shorter.
 
