@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from forensics.engines.local import scan
-from forensics.reports import text
+from forensics.reports import markdown, text
 from forensics.result import Result
 
 DATA = Path(__file__).parent / "data"
@@ -49,3 +49,7 @@ def test_the_first_line_says_that_nothing_was_lost() -> None:
     assert first.startswith(
         "INCONCLUSIVE: no committed data was lost, but replica-divergence cannot be ruled out in 3 of"
     )
+
+
+def test_a_ticket_has_no_empty_sentence() -> None:
+    assert "." not in markdown.render(scanned()).splitlines()
