@@ -11,9 +11,13 @@ from forensics.rules.finding import HERE, all_of
 
 def kept(failed: Sequence[FailedLog]) -> str:
     """Return what to keep: the directories as they were, with their paths where lines name them."""
-    paths = "(not what is at that path now)" if len(failed) == 1 else "(not what is at these paths now)"
-    named = any(one.log_dir for one in failed)
-    return f"{all_of([_directory(one) for one in failed])}{f' {paths}' if named else ''}"
+    return all_of([_directory(one) for one in failed])
+
+
+def not_the_new(failed: Sequence[FailedLog]) -> str:
+    """Return that other directories are at the paths now, in brackets; "" if no line names a path."""
+    paths = "that path" if len(failed) == 1 else "these paths"
+    return f" (not what is at {paths} now)" if any(one.log_dir for one in failed) else ""
 
 
 def find_and_copy(failed: Sequence[FailedLog], gives: Sequence[str]) -> tuple[str, ...]:

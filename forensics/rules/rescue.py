@@ -18,7 +18,7 @@ from forensics.replay.facts.stale_dirs import left_behind, reaching
 from forensics.replay.history import History, ShortenedBy
 from forensics.replay.lineage import Range, intersect, merge, size, subtract
 from forensics.rules.copying import stop_and_copy
-from forensics.rules.failed_disks import do_not_discard, find_and_copy, kept
+from forensics.rules.failed_disks import do_not_discard, find_and_copy, kept, not_the_new
 from forensics.rules.finding import (
     EVIDENCE,
     HERE,
@@ -456,7 +456,9 @@ def _had(ranges: Sequence[Range], end: int) -> str:
 
 def _on_failed(failed: Sequence[FailedLog]) -> str | None:
     """Return what to keep if no live copy has the records: the log directories that failed."""
-    return f"{kept(failed)}, with the log of {HERE}. No copy in the evidence has the records" if failed else None
+    if not failed:
+        return None
+    return f"{kept(failed)}{not_the_new(failed)}, with the log of {HERE}. No copy in the evidence has the records"
 
 
 def _when(history: History, case: Case, loss: Loss) -> str:

@@ -369,9 +369,9 @@ def _inconclusive(result: Result, found: _Found, called: Namer) -> tuple[str, st
     """Return headline and lead where a loss or a fork cannot be ruled out: of a loss, if it is that anywhere."""
     total = len(present(result) or result.partitions)
     lost = list(filter(_may_be_lost, found.open))
-    suspected = list(filter(_doubtful, found.open))
+    suspected = found.suspected
     open_, doubt = (lost, "Loss") if lost else (found.open, "A fork")
-    reach = "any of " if len(open_) == total and total > 1 else ""
+    reach = f"{number(total)} of " if len(open_) == total and total > 1 else ""
     words = f"{doubt} cannot be ruled out in {reach}{_where(open_, called)}"
     if suspected:
         words = f"{_doubted(suspected)} suspected in {_where(suspected, called)}"

@@ -52,7 +52,7 @@ def test_no_partition_is_compared_with_others(tmp_path: Path, monkeypatch: pytes
     result = scan([str(tmp_path)])
     monkeypatch.setattr(Partition, "__eq__", lambda *_: pytest.fail("two partitions were compared"))
     told = answer(result, {})
-    assert told.headline == "Loss cannot be ruled out in any of 3 partitions"
+    assert told.headline == "Loss cannot be ruled out in 3 of 3 partitions"
     assert "Whether data was lost or forked is unknown for all 3 partitions." in told.lead
 
 
