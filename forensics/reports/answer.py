@@ -21,7 +21,7 @@ from forensics.reports.collecting import log_folders, script
 from forensics.reports.incidents import incarnation_of
 from forensics.reports.remarks import headline_of
 from forensics.reports.tally import unanswered, without_violation
-from forensics.reports.titles import first_names, name_of, of_cluster, together
+from forensics.reports.titles import first_names, name_of, of_cluster, runs_of_lives, together
 from forensics.result import Partition, Result
 from forensics.rules import RULES, rule_of
 from forensics.rules.committed_data_lost import ID as LOSS
@@ -197,8 +197,8 @@ def caution(result: Result) -> str:
     grave = grave or [one for one in asked if one.rule == LOSS and not decides(one.confidence)]
     if not grave:
         return ""
-    if kept := list(dict.fromkeys(name_of(one) for one in grave if one.keep)):
-        return _CAUTION.format(copied=f"what is named under Keep of {first_names(kept, LISTED)}", while_running="")
+    if kept := [one for one in grave if one.keep]:
+        return _CAUTION.format(copied=f"what is named under Keep of {runs_of_lives(kept)}", while_running="")
     whole = _whole({incarnation_of(one) for one in grave}, result)
     copied = _of_logs(result, controllers=any(one.controllers for one in grave))
     command = script(result)

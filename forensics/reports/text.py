@@ -24,7 +24,16 @@ from forensics.reports import remarks, repair, tally
 from forensics.reports.advice import advisers, each_first, kept_texts
 from forensics.reports.answer import Tone, answers, caution, counted, period_text
 from forensics.reports.elision import ROWS, elided, without_asides
-from forensics.reports.groups import GAP, alike, group_title, only_some, repeat_text, same_elsewhere, steps_of, story_of
+from forensics.reports.groups import (
+    GAP,
+    alike,
+    group_title,
+    only_some,
+    repeat_text,
+    same_elsewhere,
+    steps_of,
+    story_of,
+)
 from forensics.reports.incidents import Incident, Step, incidents, nearly, story
 from forensics.reports.places import below
 from forensics.reports.recovered import outcomes
@@ -41,6 +50,7 @@ from forensics.reports.titles import (
     of_cluster,
     open_texts,
     others_texts,
+    runs_of_lives,
     source_of,
     times,
     why_inferred,
@@ -242,12 +252,21 @@ class _Page(Wishes):
             if (new := _OVERVIEW[doubt]) not in ("", heading):
                 self.row(new)
             heading = new
-            names = list(dict.fromkeys(self.name(one.lead) for one in same))
-            each = " each" if of_each and len(names) > 1 and title.endswith(")") else ""
-            self.put("  ", f"{first_names(names, PROBLEMS)}   {title}{each}{when}", indent=4)
+            each = " each" if of_each and self.several(same) and title.endswith(")") else ""
+            self.put("  ", f"{self.which(same)}   {title}{each}{when}", indent=4)
         if len(rows) > LISTED:
             self.row(f"  ... and {len(rows) - LISTED:,} more, below")
         self.blank()
+
+    def several(self, group: Sequence[Incident]) -> bool:
+        """Whether a group has several partitions."""
+        return len({self.name(one.lead) for one in group}) > 1
+
+    def which(self, group: Sequence[Incident]) -> str:
+        """The partitions of a group, with their cluster if the evidence has several."""
+        if not self.clusters:
+            return runs_of_lives(one.lead for one in group)
+        return first_names(list(dict.fromkeys(self.name(one.lead) for one in group)), PROBLEMS)
 
     def at(self, group: Sequence[Incident]) -> str:
         """When it happened in the first of a group, as the end of a title; "" where no line shows it."""

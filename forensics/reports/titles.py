@@ -44,9 +44,9 @@ def deleted(incarnation: int) -> str:
     """Return which deleted topic of its name it was: there is a new one since.
 
     >>> deleted(1), deleted(2)
-    ('earlier topic of this name', 'earlier topic of this name, 2 topics ago')
+    ('earlier topic', 'earlier topic, 2 topics ago')
     """
-    return f"earlier topic of this name{'' if incarnation == 1 else f', {incarnation} topics ago'}"
+    return f"earlier topic{'' if incarnation == 1 else f', {incarnation} topics ago'}"
 
 
 def rule_name(finding: Finding) -> str:
@@ -233,6 +233,20 @@ def runs(findings: Sequence[Finding]) -> str:
         numbers.setdefault(finding.topic, []).append(finding.partition)
     named = (f"{topic}-{text}" for topic, partitions in numbers.items() for text in _consecutive(partitions, topic))
     return first_names([*named], RUNS)
+
+
+def runs_of_lives(findings: Iterable[Finding]) -> str:
+    """Return the same of topics that had one name in turn, with which of them it was.
+
+    >>> from forensics.rules.finding import Finding, Severity
+    >>> old = [Finding("r", Severity.ERROR, "a", n, "", incarnation=1) for n in (1, 2, 3)]
+    >>> runs_of_lives([*old, Finding("r", Severity.ERROR, "b", 7, "")])
+    'a-1 to a-3 (earlier topic), b-7'
+    """
+    lives: dict[int, list[Finding]] = {}
+    for finding in findings:
+        lives.setdefault(finding.incarnation, []).append(finding)
+    return ", ".join(f"{runs(mine)}{earlier(life)}" for life, mine in lives.items())
 
 
 def _consecutive(partitions: Iterable[int], topic: str) -> Iterator[str]:

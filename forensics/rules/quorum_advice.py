@@ -5,7 +5,7 @@ from __future__ import annotations
 from forensics.replay.committed.proof import Loss
 from forensics.replay.committed.surviving_copies import needed_copies
 from forensics.replay.history import History
-from forensics.rules.finding import HERE, Action, Advised, advised
+from forensics.rules.finding import HERE, Action, Advised, advised, brokers_text
 from forensics.rules.rescue import copies, kept_text
 
 _STOP = f"stop every controller{{and_brokers}}, and copy the directory {HERE} of each to another disk"
@@ -25,8 +25,35 @@ _NOT = (
 )
 
 
+_SOLE = (
+    (
+        "ask who formatted, replaced or put back the disk of {controller}, and look for its directory from before: "
+        "only that, or a backup of it, has the lost records"
+    ),
+    (
+        "compare what the controller's log states until then (topics that were created, leaders and ISRs) with the "
+        "output of kafka-topics.sh --describe"
+    ),
+    "check the partitions whose leaders or ISRs differ: their leaders may lack committed records",
+)
+"""Steps where the only voter lost records, and no other copy has them: there is no copy to choose."""
+
+
+def _of_sole_voter(history: History, loss: Loss, voter: int) -> Advised:
+    controller = brokers_text([voter], history.controllers)
+    return advised(
+        history.name,
+        next_steps=[step.format(controller=controller) for step in _SOLE],
+        do_not=(f"format {controller} again, or put an older copy of {HERE} on it: it leads with what it has",),
+        lost=loss.ranges,
+    )
+
+
 def metadata_advice(history: History, loss: Loss) -> Advised:
     """Return what to do about a loss of the metadata log."""
+    voters = history.quorum.voters if history.quorum is not None else frozenset()
+    if len(voters) == 1 and not loss.holders:
+        return _of_sole_voter(history, loss, *voters)
     held = needed_copies(copies(loss)) if loss.holders else ()
     return advised(
         history.name,

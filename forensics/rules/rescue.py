@@ -377,12 +377,18 @@ def _freed_blocks(history: History, loss: Loss) -> tuple[Action, ...]:
     less = f" ({brokers_text(some, history.controllers)} had fewer of them)" if some else ""
     disk, one = ("its disk", f"broker {whose[0]}") if len(whose) == 1 else ("their disks", "one of them")
     text = (
-        f"the last resort, if it is worth an outage: {brokers_text(whose, history.controllers)} had the records{less}, "
+        f"the last resort, if it is worth an outage: {brokers_text(whose, history.controllers)} had "
+        f"{_share(max(had.values()), size(loss.ranges))}{less}, "
         f"and freed blocks of {disk} may still have them, until they are written again. Stop {one} soon, once each "
         "partition that it leads has another broker in the ISR, and take an image of the whole disk: a copy of its "
         "files has no freed blocks"
     )
     return (Action(text, general=f"take an image of a disk of {brokers_text(whose)}"),)
+
+
+def _share(had: int, lost: int) -> str:
+    """Return how many of the lost records a log had."""
+    return "the records" if had >= lost else f"{had:,} of the {lost:,} records"
 
 
 def _replaced(history: History, loss: Loss) -> tuple[str, ...]:

@@ -65,7 +65,8 @@ _CLF: Final = f"[0-9]{{2}}/[A-Z][a-z]{{2}}/[0-9]{{4}}[: ]{_CLOCK}(?:{_FRACTION})
 _BASIC: Final = "[0-9]{8}[T ]?(?:[0-9]{6}|[0-9]{2}:[0-9]{2}:[0-9]{2})(?:[.,]?[0-9]{3})?"
 _DOTTED: Final = f"[0-9]{{2}}\\.[0-9]{{2}}\\.[0-9]{{4}} {_CLOCK}(?:{_FRACTION})?"
 _SLASHED: Final = f"[0-9]{{2}}/[0-9]{{2}}/[0-9]{{4}}[ :T]{_CLOCK}(?:{_FRACTION})?(?: [AaPp][Mm])?"
-_SHORT: Final = f"[0-9]{{2}}[-/][0-9]{{2}}[-/][0-9]{{2}}[ T]{_CLOCK}(?:{_FRACTION})?"
+# With dashes it may be the end of a date whose first two digits were cut off.
+_SHORT: Final = f"[0-9]{{2}}/[0-9]{{2}}/[0-9]{{2}}[ T]{_CLOCK}(?:{_FRACTION})?"
 _ZONE: Final = rf" ?(?:(?:GMT|UTC)?[+-][0-9]{{2}}(?::?[0-9]{{2}})?|(?:{'|'.join(sorted(ZONES, reverse=True))})\b)"
 _OTHER_ZONE: Final = r" [A-Z]{2,5}"
 
@@ -196,8 +197,8 @@ _LAST_ASSUMED: Final = (
 )
 _SHORTS: Final[tuple[tuple[str, str, str, str], ...]] = (
     # 24/03/01 10:22:41, as Hadoop and Spark write; 03/01/24 10:22:41
-    ("year of two digits", "%y-%m-%d", "(?:1[2-9]|[2-9][0-9])[-/]", _YEAR_ASSUMED),
-    ("year of two digits last", "%m-%d-%y", "(?:0[0-9]|1[01])[-/][0-9]{2}[-/](?:1[2-9]|[2-9][0-9])", _LAST_ASSUMED),
+    ("year of two digits", "%y-%m-%d", "(?:1[2-9]|[2-9][0-9])/", _YEAR_ASSUMED),
+    ("year of two digits last", "%m-%d-%y", "(?:0[0-9]|1[01])/[0-9]{2}/(?:1[2-9]|[2-9][0-9])", _LAST_ASSUMED),
 )
 
 DATES: Final[tuple[Date, ...]] = (

@@ -152,7 +152,7 @@ def test_dates_that_may_begin_with_the_month_or_the_day() -> None:
     ("line", "first"),
     [
         ("24/03/11 10:23:41 INFO x (a.B)", "year, month, day"),
-        ("[24-03-11 10:23:41,882] INFO x (a.B)", "year, month, day"),
+        ("[24/03/11 10:23:41,882] INFO x (a.B)", "year, month, day"),
         ("[24/03/11 19:23:41:882 KST] INFO x (a.B)", "year, month, day"),
         ("03/11/24 10:23:41.5 INFO x (a.B)", "month, day, year"),
     ],

@@ -225,7 +225,7 @@ def named(name: str, life: int) -> str:
     """Return the name of a partition; for a deleted topic, with the number of incarnations since.
 
     >>> named("orders-0", 0), named("orders-0", 1), named("orders-0", 2)
-    ('orders-0', 'orders-0 (earlier topic of this name)', 'orders-0 (earlier topic of this name, 2 topics ago)')
+    ('orders-0', 'orders-0 (earlier topic)', 'orders-0 (earlier topic, 2 topics ago)')
     """
     name = plain(name if len(name) <= NAME else f"{name[: NAME // 2]}…{name[-NAME // 2 :]}")
     return name + earlier(life)
