@@ -36,7 +36,10 @@ _OTHER: Final = (
     r"|Found [0-9]+ invalid bytes|Mismatches in |Non-(?:con)?secutive offsets in|  [0-9]+ is followed by [0-9]+"
     r"|Found timestamp mismatch|The following |.* passed sanity check\.|.* is empty\.|Warning: |WARNING: |\s*$)"
 )
-_BEGUN: Final = re.compile(r"^(?:baseOffset: [0-9]+ |offset: [0-9]+ position: [0-9])")
+_BEGUN: Final = re.compile(
+    r"^(?:baseOffset: [0-9]+ |offset: [0-9]+ position: [0-9]|producerId: -?[0-9]+ producerEpoch: |"
+    r"timestamp: -?[0-9]+ offset: [0-9]|version: [0-9]+ producerId: )"
+)
 _NEXT: Final = re.compile(
     r"^(?:\|\s*(?:offset|baseOffset|key|payload|isValid|crc): | (?:key|payload): |(?:Log s|S)tarting offset: |"
     r"Snapshot end offset: |Found [0-9]+ invalid bytes|Mismatches in |Non-(?:con)?secutive offsets in"
@@ -48,7 +51,7 @@ _CODECS: Final = {"none": 0, "no": 0, "gzip": 1, "snappy": 2, "lz4": 3, "zstd": 
 
 
 def is_entry(line: str) -> bool:
-    """Return whether a line is that of a batch, or of a message of 0.10."""
+    """Return whether a line is that of a batch, of a message of 0.10, of a producer, or of an entry of an index."""
     return _BEGUN.match(line) is not None
 
 
