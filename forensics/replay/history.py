@@ -56,6 +56,7 @@ class ShortenedBy(StrEnum):
     CLEAN_RESTART = "clean restart"  # loaded by a process after one that had stopped cleanly
     UNCLEAN_RESTART = "unclean restart"  # loaded by a process after one that had not
     RECOVERY = "recovery"  # log recovery removed what it found to be corrupt
+    VOTER_RESTART = "restart of a voter"  # loaded by a process of the metadata quorum: a voter flushes what it has
     NEW_LOG = "new log"  # an empty log was created in its place
     LATER_LOOK = "later look"  # found so after its process had ended; no process has loaded it since
     DIR_FAILURE = "log directory failure"  # the same, after its log directory had failed

@@ -259,7 +259,7 @@ class _Page(Wishes):
         self.blank()
 
     def several(self, group: Sequence[Incident]) -> bool:
-        """Whether a group has several partitions."""
+        """Return whether a group has several partitions."""
         return len({self.name(one.lead) for one in group}) > 1
 
     def which(self, group: Sequence[Incident]) -> str:

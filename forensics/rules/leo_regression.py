@@ -98,6 +98,7 @@ _EMPTY = (ShortenedBy.NEW_LOG, ShortenedBy.DIR_FAILURE)
 _HOW = {
     ShortenedBy.CLEAN_RESTART: "loaded",
     ShortenedBy.UNCLEAN_RESTART: "loaded",
+    ShortenedBy.VOTER_RESTART: "loaded",
     ShortenedBy.RECOVERY: "recovered",
     ShortenedBy.NEW_LOG: "created again",
     ShortenedBy.DIR_FAILURE: "created again",
@@ -115,6 +116,10 @@ _HOST: Mapping[ShortenedBy, str] = MappingProxyType(
             "clean stop had flushed its whole log"
         ),
         ShortenedBy.UNCLEAN_RESTART: _HARDWARE,
+        ShortenedBy.VOTER_RESTART: (
+            "find out who restored, remounted or copied {broker}'s data directory while it was stopped: a controller "
+            "flushes what it has"
+        ),
         ShortenedBy.RECOVERY: _HARDWARE,
         ShortenedBy.NEW_LOG: "find out who wiped, replaced or unmounted the disk of {broker}",
         ShortenedBy.LATER_LOOK: _HARDWARE,

@@ -200,6 +200,9 @@ def shortened_fact(shortened: ShortenedLog) -> Fact:
         ShortenedBy.UNCLEAN_RESTART: (
             f"restarted after an unclean stop with log end offset {shortened.target}; before the stop it was {end}"
         ),
+        ShortenedBy.VOTER_RESTART: (
+            f"restarted with log end offset {shortened.target}; before the restart it was {end}"
+        ),
         ShortenedBy.RECOVERY: (
             f"found corruption when it recovered its log after an unclean stop, and truncated it from {end} to "
             f"{shortened.target}"
@@ -255,6 +258,7 @@ CAUSE_OF: Mapping[Why, CauseId] = MappingProxyType(
         ShortenedBy.UNCLEAN_RESTART: CauseId.UNFLUSHED_TAIL,
         # A torn write and a damaged disk look alike to log recovery.
         ShortenedBy.RECOVERY: CauseId.CORRUPT_BATCH,
+        ShortenedBy.VOTER_RESTART: CauseId.VOTERS_LOST_RECORDS,
         ShortenedBy.NEW_LOG: CauseId.WIPED_DISK,
         ShortenedBy.LATER_LOOK: CauseId.UNFLUSHED_TAIL,
         ShortenedBy.DIR_FAILURE: CauseId.WIPED_DISK,

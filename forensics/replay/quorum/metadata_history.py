@@ -323,5 +323,5 @@ def _shortened(nodes: Nodes, epochs: Mapping[int, Epoch]) -> Iterator[ShortenedL
                         lineage=epochs[last.epoch].lineage,
                         time=mark.time,
                         refs=(*because, mark.ref),
-                        cause=ShortenedBy.CLEAN_RESTART if mark.offset else ShortenedBy.NEW_LOG,
+                        cause=ShortenedBy.VOTER_RESTART if mark.offset else ShortenedBy.NEW_LOG,
                     )
