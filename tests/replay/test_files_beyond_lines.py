@@ -96,14 +96,16 @@ def test_a_torn_segment_is_no_removal() -> None:
 def test_lines_that_begin_after_others_tell_of_a_replica() -> None:
     before = {1: "its lines begin in leader epoch 3, but its log existed before"}
     assert unbegun(history(followed(0), followed(3))) == {}
-    found = history(followed(3))
-    assert unbegun(found) == before
-    found.epochs[0] = Epoch(0, leader=2, leader_took_up=True)
-    assert unbegun(found) == before
-    found.epochs[0].isr.append((frozenset({1, 2}), REF))
-    assert unbegun(found) == {1: "its lines begin in leader epoch 3, but it was in the ISR in epoch 0"}
-    found.epochs[0].leader = 1
-    assert unbegun(found) == {1: "its lines begin in leader epoch 3, but it led in epoch 0"}
+    assert unbegun(history(followed(3))) == before
+    for leader, isr, why in (
+        (2, [], "its log existed before"),
+        (2, [1, 2], "it was in the ISR in epoch 0"),
+        (1, [1, 2], "it led in epoch 0"),
+    ):
+        found = history(followed(3))
+        found.epochs[0] = Epoch(0, leader=leader, leader_took_up=True)
+        found.epochs[0].isr += [(frozenset(isr), REF)] if isr else []
+        assert unbegun(found) == {1: f"its lines begin in leader epoch 3, but {why}"}
     found.replicas[1].starts_empty = True
     assert unbegun(found) != {}, "the log made in epoch 3 is not its first"
     found.epochs = LeaderEpochs({number: epoch for number, epoch in found.epochs.items() if number})
