@@ -48,7 +48,7 @@ ALIKE = {
 """Tests whose variants are scans of one kind of another evidence, or runs of it under another protocol: one in
 ``APART`` of a test's is run, if it has so many.
 """
-APART = 8
+APART = 6
 
 
 def in_full(why: str) -> pytest.MarkDecorator:
