@@ -68,9 +68,10 @@ def render(result: Result) -> str:
         "",
         *_collect(result, several=several),
         "",
+        escaped(sentence(after_repair(result))),
+        "",
+        _source(result),
     ]
-    after = after_repair(result)
-    lines += [*([escaped(sentence(after)), ""] if after else []), _source(result)]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip() + "\n"
 
 

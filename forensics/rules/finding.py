@@ -646,13 +646,17 @@ class Rule:
 
 
 def sentence(text: str, *, capital: bool = True) -> str:
-    """Return a text as a sentence, with its full stop. The name of a partition at its beginning stays as it is.
+    """Return a text as a sentence, with its full stop; "" for no text. A partition at its beginning stays as it is.
 
     >>> sentence("broker 1 truncated its log"), sentence("hw-above-leo: x.", capital=False)
     ('Broker 1 truncated its log.', 'hw-above-leo: x.')
     >>> sentence("pay-events-0 has no leader")
     'pay-events-0 has no leader.'
+    >>> sentence("")
+    ''
     """
+    if not text:
+        return ""
     named = text.split(" ", 1)[0].rpartition("-")[2].isdecimal()
     first = text[:1].upper() if capital and not named else text[:1]
     return f"{first}{text[1:]}{'' if text.endswith(('.', ':', '?')) else '.'}"

@@ -13,6 +13,7 @@ import pytest
 
 from forensics.engines.local import scan
 from forensics.reports import markdown, text
+from forensics.reports.html.answer import answer
 from forensics.result import Result
 
 DATA = Path(__file__).parent / "data"
@@ -53,3 +54,7 @@ def test_the_first_line_says_that_nothing_was_lost() -> None:
 
 def test_a_ticket_has_no_empty_sentence() -> None:
     assert "." not in markdown.render(scanned()).splitlines()
+
+
+def test_the_page_has_no_empty_sentence() -> None:
+    assert answer(scanned(), {}).after == ""

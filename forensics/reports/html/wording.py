@@ -84,12 +84,14 @@ def plural(count: int, one: str, many: str = "") -> str:
 
 
 def sentence(text: str) -> str:
-    """With a capital and a full stop.
+    """With a capital and a full stop; "" for no text.
 
     >>> sentence("broker 1 truncated its log")
     'Broker 1 truncated its log.'
+    >>> sentence("")
+    ''
     """
-    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
+    return text[:1].upper() + text[1:] + ("" if not text or text.endswith(".") else ".")
 
 
 def iso(time: int) -> str:
