@@ -188,7 +188,7 @@ def _facts(suspect: Suspect, one: Suspicion, values: Mapping[str, object]) -> tu
     """Return the lines, in order: what the witness stated before has a line of its own."""
     shows = suspect.shows.format_map(values)
     if one.stray:
-        return (*_found_stray(shows, one), *_deleted_stray(one))
+        return (*_found_stray(suspect, one), *_deleted_stray(one))
     first, *later = one.refs
     had = suspect.had or ("had high watermark {end}" if suspect.before == HW and one.end is not None else "")
     if not had or not later:
@@ -201,10 +201,10 @@ def _facts(suspect: Suspect, one: Suspicion, values: Mapping[str, object]) -> tu
     )
 
 
-def _found_stray(shows: str, one: Suspicion) -> Iterator[Fact]:
-    """Yield that brokers found their replica of a topic that the controllers do not know."""
+def _found_stray(suspect: Suspect, one: Suspicion) -> Iterator[Fact]:
+    """Yield that brokers found their replica of a topic that the controllers do not know, each with its own log end."""
     for each, ref in zip(one.stray, one.refs, strict=True):
-        yield Fact(shows, broker=each.broker, time=each.time, refs=(ref,))
+        yield Fact(suspect.shows.format(end=each.leo), broker=each.broker, time=each.time, refs=(ref,))
 
 
 def _deleted_stray(one: Suspicion) -> Iterator[Fact]:

@@ -191,3 +191,11 @@ def test_where_all_of_them_do_no_copy_is_left(tmp_path: Path) -> None:
     (finding,) = answer(incident).findings
     assert (finding.keep, finding.no_copy) == (None, True)
     assert finding.summary.endswith("No replica in the evidence still has them")
+
+
+def test_each_broker_has_its_own_log_end(tmp_path: Path) -> None:
+    incident = topic_gone(tmp_path / "in", stray_on=(1, 2))
+    incident[3].says(26, stray(incident, 75))
+    (finding,) = answer(incident).findings
+    assert [fact.text.rpartition(" ")[2] for fact in finding.facts] == ["80", "80", "75"]
+    assert finding.offsets == ((0, 80),)
