@@ -35,7 +35,7 @@ from forensics.replay.facts.group_positions import GroupPosition, group_position
 from forensics.replay.facts.ids import Ids
 from forensics.replay.facts.incarnations import leaders_with_id, topic_ids
 from forensics.replay.facts.isr import members
-from forensics.replay.facts.lines_of_brokers import removes_topic
+from forensics.replay.facts.lines_of_brokers import removed_topics
 from forensics.replay.facts.log_dir_moves import Homes, carried, homes
 from forensics.replay.facts.partition_facts import Fork, PartitionFacts
 from forensics.replay.facts.partition_lines import (
@@ -183,7 +183,6 @@ class _Beside:
         played |= {place: replace(NO_DECISION, contradiction=one) for place, one in wrong.items()}
         doubted = frozenset(place for place, one in played.items() if one.contradiction is not None)
         names = topic_ids(rows)
-        removed = frozenset(case.observations.filter(removes_topic()).get_column("topic_id"))
         return _Beside(
             topic_ids=names,
             leaders_with_id=leaders_with_id(rows),
@@ -191,7 +190,7 @@ class _Beside:
             deleted=log_starts(rows),
             log_starts=stated_starts(rows),
             printed_hws=printed_hws(rows, texts(case)),
-            stray_replicas=stray_replicas(rows, names, removed),
+            stray_replicas=stray_replicas(rows, names, removed_topics(case.observations)),
             without_records=without_records(rows, case.complete, doubted),
             last_stable=last_stable(rows, case.complete, doubted),
             unlike_appends=unlike_appends(rows),

@@ -242,7 +242,7 @@ def _why(shortened: ShortenedLog, moved: Moved | None) -> str:
 
 def _may_lead_empty(history: History, shortened: ShortenedLog) -> bool:
     """Return whether a replica with an empty log would lead instead of another one if it is started first."""
-    alone = history.quorum is not None and len(history.quorum.voters) == 1
+    alone = history.quorum is not None and history.quorum.sole_voter is not None
     return shortened.cause in _EMPTY and not alone
 
 

@@ -51,9 +51,9 @@ def _of_sole_voter(history: History, loss: Loss, voter: int) -> Advised:
 
 def metadata_advice(history: History, loss: Loss) -> Advised:
     """Return what to do about a loss of the metadata log."""
-    voters = history.quorum.voters if history.quorum is not None else frozenset()
-    if len(voters) == 1 and not loss.holders:
-        return _of_sole_voter(history, loss, *voters)
+    sole = history.quorum.sole_voter if history.quorum is not None else None
+    if sole is not None and not loss.holders:
+        return _of_sole_voter(history, loss, sole)
     held = needed_copies(copies(loss)) if loss.holders else ()
     return advised(
         history.name,

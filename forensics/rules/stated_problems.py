@@ -13,7 +13,7 @@ from forensics.case import Case
 from forensics.case.partial import excerpts_alone
 from forensics.case.shared_directories import opens_caseless, shared_directories
 from forensics.replay.facts.directory import Ref
-from forensics.replay.facts.lines_of_brokers import removes_topic
+from forensics.replay.facts.lines_of_brokers import removed_topics, removes_topic
 from forensics.replay.lineage import Range
 from forensics.replay.roles.role_spans import ROLES
 from forensics.rules.finding import Evidence
@@ -220,8 +220,8 @@ def _rows(case: Case, *, excerpt: bool) -> Iterator[Row]:
 
 def _with_deletions(rows: pl.DataFrame, case: Case) -> pl.DataFrame:
     """Return rows in which a replica is no stray one if a controller removed its topic: it was to be deleted."""
-    removed = case.observations.filter(removes_topic()).get_column("topic_id").unique()
-    deleted = pl.col("topic_id").is_in(removed.implode()) & (pl.col("kind") == Kind.LOG_DELETED.value)
+    removed = pl.col("topic_id").is_in(removed_topics(case.observations))
+    deleted = removed & (pl.col("kind") == Kind.LOG_DELETED.value)
     return rows.with_columns(pl.when(deleted).then(None).otherwise("detail").alias("detail"))
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from forensics.replay.facts.events import COLUMNS, Event
 from forensics.replay.quorum.nodes import terms_of
+from forensics.replay.quorum.voting import Quorum
 from parsers.schema import Kind
 
 
@@ -50,3 +51,10 @@ def test_a_process_begins_with_the_first_line_of_its_start(
 ) -> None:
     found, _ = terms_of({1: [one._replace(row=row) for row, one in enumerate(lines)]})
     assert [(term.process, [mark.offset for mark in term.high_watermarks]) for term in found[1]] == terms
+
+
+@pytest.mark.parametrize(
+    ("voters", "listed", "sole"), [({100}, True, 100), ({100}, False, None), ({100, 101}, True, None), ((), True, None)]
+)
+def test_a_voter_is_the_only_one_if_lines_list_no_other(voters: Sequence[int], listed: bool, sole: int | None) -> None:
+    assert Quorum(frozenset(voters), listed).sole_voter == sole

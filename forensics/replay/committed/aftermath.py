@@ -63,7 +63,7 @@ class Aftermath:
 
 def aftermath(history: History, shortened: ShortenedLog) -> Aftermath:
     """Return what is known of the records that a shorter log lacked."""
-    if history.quorum is not None and len(history.quorum.voters) == 1:
+    if history.quorum is not None and history.quorum.sole_voter is not None:
         return Aftermath(  # no other node has a log from which it could fetch: what it has now is new
             shortened, shortened.target, (), Regained.NOT, _measured(history, shortened), stated_twice=False
         )

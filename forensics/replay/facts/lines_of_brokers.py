@@ -71,6 +71,11 @@ def removes_topic() -> pl.Expr:
     return (pl.col("kind") == Kind.TOPIC_REMOVED.value) & pl.col("topic_id").is_not_null()
 
 
+def removed_topics(observations: pl.DataFrame) -> frozenset[str]:
+    """Return the ids of the topics that controllers removed."""
+    return frozenset(observations.filter(removes_topic()).get_column("topic_id"))
+
+
 _SESSIONS: Final = (Kind.BROKER_FENCED, Kind.BROKER_UNFENCED, Kind.BROKER_REGISTERED)
 
 

@@ -45,6 +45,11 @@ class Quorum:
     early: Mapping[int, int] = field(default_factory=dict)
     controllers: frozenset[int] = frozenset()
 
+    @property
+    def sole_voter(self) -> int | None:
+        """The only voter, which elects itself with what it has; None if there are others, or may be."""
+        return next(iter(self.voters)) if self.listed and len(self.voters) == 1 else None
+
     @staticmethod
     def of(nodes: Nodes, history: History, replaced: Iterable[tuple[int, int]], older: Iterable[int] = ()) -> Quorum:
         """Return what the lines and copies of the nodes show.
