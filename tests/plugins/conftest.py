@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from parsers.plugins import ENVIRONMENT
 from tests.cli.conftest import Ran
 
 START = """
@@ -33,6 +34,12 @@ json.dump(ran, sys.stdout)
 
 
 Run = Callable[..., list[Ran]]
+
+
+@pytest.fixture(autouse=True)
+def not_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test in the same process may have run what a worker runs, which leaves plugins out from then on."""
+    monkeypatch.delenv(ENVIRONMENT, raising=False)
 
 
 @pytest.fixture(scope="session")
@@ -59,7 +66,8 @@ def examples(template: Path) -> Path:
 
 def environment(repository: Path, *sites: Path, **more: str) -> dict[str, str]:
     path = os.pathsep.join(map(str, [*sites, repository]))
-    return os.environ | {"PYTHONPATH": path, "COLUMNS": "200", "PYTHONDONTWRITEBYTECODE": "1"} | more
+    inherited = {name: value for name, value in os.environ.items() if name != ENVIRONMENT}
+    return inherited | {"PYTHONPATH": path, "COLUMNS": "200", "PYTHONDONTWRITEBYTECODE": "1"} | more
 
 
 @pytest.fixture(scope="session")
