@@ -10,7 +10,7 @@ It is only for presentation: order between brokers comes from epochs, offsets an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import polars as pl
@@ -36,10 +36,11 @@ SKEW: dict[str, pl.DataType] = {
 _METADATA = ("metadata-log", "metadata-snapshot")
 COLUMNS = (
     "kind", "message", "time", "broker", "topic", "topic_id", "partition", "replica", "leader", "leader_epoch",
-    "partition_epoch", "isr", "isr_before", "offset", "run",
+    "partition_epoch", "isr", "isr_before", "offset", "leo", "run",
 )  # fmt: skip
 """Columns of observations that are read, beside ``row``."""
 _FAR = 1_000_000  # microseconds
+_NO_LEADER = -1
 _HOPS = 4  # brokers that a bound may pass through
 
 Pairs = pl.DataFrame
@@ -84,13 +85,43 @@ def controllers(observations: pl.DataFrame) -> frozenset[int]:
     return frozenset(active.get_column("broker").to_list())
 
 
+def went_back(observations: pl.DataFrame) -> dict[int, int]:
+    """Return when the metadata log of a node was first shorter than its own lines had shown it (KRaft).
+
+    A disk that was formatted, replaced or put back from a copy does that; so does a truncation. Leader epochs,
+    partition epochs and offsets are then used again. The epoch of a broker is the offset of the record that
+    registered it (ClusterControlManager.registerBroker). A controller becomes active once in each epoch.
+
+    Args:
+        observations: rows about brokers are enough.
+
+    Returns:
+        Times by the node's own clock, microseconds since 1970 UTC, by node. Nodes whose log grew are not there.
+    """
+    kinds = (Kind.METADATA_LOADED, Kind.BROKER_REGISTERED, Kind.CONTROLLER_ACTIVE)
+    rows = observations.filter(_is(*kinds) & _dated() & ~pl.col("message").is_in(_METADATA)).sort("broker", "row")
+    loaded, registered, active = (_is(kind) for kind in kinds)
+    # A process states 0 before it states where its log ends.
+    again = loaded & (pl.col("kind").shift(-1).over("broker") == Kind.METADATA_LOADED.value) & (pl.col("leo") == 0)
+    rows = rows.filter(~again.fill_null(False))
+    ends = pl.when(loaded).then(pl.col("leo")).when(registered).then(pl.col("offset") + 1)
+    epochs = pl.when(active).then(pl.col("detail").cast(pl.String).cast(pl.Int64, strict=False))
+    before = [each.cum_max().forward_fill().shift(1).over("broker") for each in (ends, epochs)]
+    shorter = (loaded & (pl.col("leo") < before[0])) | (active & (epochs <= before[1]))
+    found = rows.filter(shorter).group_by("broker").agg(pl.col("time").cast(pl.Int64).min())
+    return dict(found.iter_rows())
+
+
 def topic_ids(observations: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
     """Return each topic with each of its ids: ``topic``, ``topic_id``."""
     return observations.lazy().filter(pl.col("topic_id").is_not_null()).select("topic", "topic_id").unique().collect()
 
 
 def paired(
-    observations: pl.DataFrame, ids: pl.DataFrame | None = None, active: frozenset[int] | None = None
+    observations: pl.DataFrame,
+    ids: pl.DataFrame | None = None,
+    active: frozenset[int] | None = None,
+    back: Mapping[int, int] | None = None,
 ) -> pl.DataFrame:
     """Return the pairs of causes and effects in some observations, those of the same two brokers together.
 
@@ -98,11 +129,13 @@ def paired(
         observations: rows about whole topics, or about brokers; rows that ``may_pair`` are enough.
         ids: as of ``topic_ids``, from all observations of a cluster.
         active: as of ``controllers``, likewise.
+        back: as of ``went_back``, likewise.
 
     Returns:
         Columns cause, effect, prompt, strict, ``delay`` (the least) and ``n``.
     """
-    rows = _wanted(observations, ids, active)
+    since = went_back(observations) if back is None else back
+    rows = _wanted(observations, ids, active, since)
     found = []
     for link in LINKS:
         pairs = link.pairs(rows).filter(pl.col("cause") != pl.col("effect"))
@@ -239,6 +272,7 @@ _READ = (
     Kind.BROKER_REGISTERED,
     Kind.PROCESS_START,
     Kind.CONTROLLER_ACTIVE,
+    Kind.METADATA_LOADED,
 )
 
 
@@ -261,7 +295,10 @@ def may_pair() -> pl.Expr:
 
 
 def _wanted(
-    observations: pl.DataFrame, ids: pl.DataFrame | None = None, active: frozenset[int] | None = None
+    observations: pl.DataFrame,
+    ids: pl.DataFrame | None = None,
+    active: frozenset[int] | None = None,
+    back: Mapping[int, int] | None = None,
 ) -> pl.DataFrame:
     """Return dated rows that may be a cause or an effect, without topics that were deleted and created again.
 
@@ -270,6 +307,7 @@ def _wanted(
     rows = observations.filter(_is(*_READ) & _dated()).with_columns(
         pl.col("time").cast(pl.Int64).alias("at"), _set("isr"), _set("isr_before")
     )
+    rows = rows.with_columns(_used_again(back or {}))
     # A metadata log batch has the time of the active controller; a snapshot restates at a time of its own.
     one = controllers(observations) if active is None else active
     foreign = pl.col("broker").is_in(sorted(one)).not_() if len(one) == 1 else pl.lit(True)
@@ -290,9 +328,18 @@ def _wanted(
     return rows.join(again, on="topic", how="anti", maintain_order="left")
 
 
+def _used_again(since: Mapping[int, int]) -> pl.Expr:
+    """Column ``again``: the row is of a node whose metadata log had become shorter by then (see ``went_back``).
+
+    Its epochs and offsets may have been used before. So it is no cause: another node may state the former use.
+    """
+    own = [(pl.col("broker") == node) & (pl.col("at") >= moment) for node, moment in sorted(since.items())]
+    return pl.any_horizontal(*own, pl.lit(False)).alias("again")
+
+
 def _pairs(cause: pl.DataFrame, effect: pl.DataFrame, keys: list[str]) -> Pairs:
     """Pair the first cause and the first effect of each broker with the same key; later ones are repeats."""
-    first = cause.drop_nulls(keys).group_by(*keys, "broker").agg(pl.col("at").min())
+    first = cause.filter(~pl.col("again")).drop_nulls(keys).group_by(*keys, "broker").agg(pl.col("at").min())
     then = effect.drop_nulls(keys).group_by(*keys, "broker").agg(pl.col("at").min())
     both = first.join(then, on=keys, how="inner", suffix="_effect")
     late = (pl.col("broker") == pl.col("broker_effect")) & (pl.col("at_effect") < pl.col("at"))
@@ -327,24 +374,24 @@ def _decided(rows: pl.DataFrame, *, alone: bool) -> Pairs:
     """
     keys = [*_PLACE, "leader_epoch"]
     decided = rows.filter(_is(*_DECIDING) | (_is(Kind.PARTITION_CHANGED) & pl.col("leader").is_not_null()))
-    twice = decided.join(_decided_twice(decided), on=_PLACE, how="inner")
+    heard = rows.filter(_is(*ROLES, Kind.METADATA_CACHED) & OF_ITSELF)
+    twice = decided.join(_led_twice(pl.concat([decided, heard])), on=_PLACE, how="inner")
     twice = twice.filter(pl.col("leader_epoch") >= pl.col("first")).select(keys).unique()
     decided = decided.join(twice, on=keys, how="anti")
     count = pl.col("broker").n_unique().over(keys)
-    heard = rows.filter(_is(*ROLES, Kind.METADATA_CACHED) & OF_ITSELF)
     # A controller with ZooKeeper repeats the decisions of the former one.
     repeated = pl.col("message").cast(pl.String).is_in(sorted(WITH_ZOOKEEPER)).fill_null(False)
     replayed = (count > 1) & ~repeated.any().over(keys)
     return _pairs(decided.filter((count == 1) if alone else replayed), heard, keys)
 
 
-def _decided_twice(decided: pl.DataFrame) -> pl.DataFrame:
-    """Return the first leader epoch with two leaders, as after ZooKeeper was restored from a copy.
+def _led_twice(stated: pl.DataFrame) -> pl.DataFrame:
+    """Return the first leader epoch with two leaders, as after ZooKeeper or the metadata log was put back from a copy.
 
-    Everything later may be of either history.
+    Everything later may be of either history. A leader below -1 is none: the topic is being deleted (LeaderAndIsr).
     """
     keys = [*_PLACE, "leader_epoch"]
-    given = decided.drop_nulls("leader").group_by(*keys, "broker").agg(pl.col("leader").sort_by("row").first())
+    given = stated.filter(pl.col("leader") >= _NO_LEADER)
     several = given.group_by(keys).agg(pl.col("leader").n_unique().alias("leaders")).filter(pl.col("leaders") > 1)
     return several.group_by(_PLACE).agg(pl.col("leader_epoch").min().alias("first"))
 

@@ -17,7 +17,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from forensics.case.skew import LINKS, SKEW, Link, _guesses, _reach, _wanted, skew
+from forensics.case.skew import LINKS, SKEW, Link, _guesses, _reach, _wanted, skew, went_back
 from forensics.engines.local import scan
 from forensics.reports.remarks import apart
 from forensics.result import Result
@@ -212,6 +212,40 @@ def test_a_topic_of_another_life_is_no_effect() -> None:
     assert skew(rows(*lines)).is_empty()
     (row,) = skew(rows(*lines[2:])).iter_rows(named=True)
     assert abs(row["estimate"]) == 100_000
+
+
+def test_an_epoch_that_a_controller_uses_again_is_no_cause() -> None:
+    """Controller 9's disk is put back from a copy: its second leader epoch 1 began after brokers knew the first.
+
+    Broker 2 registered with epoch 40, the offset of that record in the metadata log, which then ends at 30.
+    """
+    lines = [
+        {"kind": "broker_registered", "broker": 9, "time": at(-60), "replica": 2, "offset": 40, "topic": None},
+        follows(2, -40, 1),
+        {"kind": "metadata_loaded", "broker": 9, "time": at(-2), "leo": 0, "topic": None},
+        {"kind": "metadata_loaded", "broker": 9, "time": at(-1), "leo": 30, "topic": None},
+        election(9, 0, 1, 1),
+    ]
+    table = rows(*lines)
+    assert skew(table).is_empty()
+    assert went_back(table).keys() == {9}
+    grown = table.with_columns(pl.when(pl.col("leo") == 30).then(41).otherwise(pl.col("leo")).alias("leo"))
+    assert went_back(grown) == {}
+    assert not skew(grown).is_empty()
+
+
+def test_a_controller_that_is_active_twice_in_an_epoch_was_made_again() -> None:
+    active = {"kind": "controller_active", "broker": 9, "replica": 9, "topic": None}
+    epochs = [{**active, "time": at(number), "detail": detail} for number, detail in enumerate(["1", "2", "2"])]
+    assert went_back(rows(*epochs[:2])) == {}
+    assert went_back(rows(*epochs)) == {9: 1_767_268_802_000_000}
+
+
+@pytest.mark.parametrize(("leader", "pairs"), [(3, 0), (1, 1)])
+def test_a_leader_epoch_of_two_leaders_is_no_pair(leader: int, pairs: int) -> None:
+    """No line shows that the metadata log went back, but broker 2 followed another leader in the epoch."""
+    table = rows({**follows(2, -40, 1), "leader": leader}, election(9, 0, 1, 1))
+    assert skew(table).height == pairs
 
 
 def test_nothing_to_compare_is_no_table() -> None:

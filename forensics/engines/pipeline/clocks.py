@@ -8,7 +8,7 @@ from typing import Final
 import polars as pl
 
 from forensics.case.lives import by_cluster
-from forensics.case.skew import COLUMNS, controllers, estimated, may_pair, paired, topic_ids
+from forensics.case.skew import COLUMNS, controllers, estimated, may_pair, paired, topic_ids, went_back
 from forensics.engines.stages.judging import POSITION
 from forensics.engines.stages.rows import restored
 from parsers.schema import OBSERVATIONS
@@ -42,13 +42,13 @@ def _parts(rows: pl.LazyFrame) -> Iterator[pl.DataFrame]:
     ids = topic_ids(rows)
     read = rows.filter(may_pair())
     of_brokers = _ordered(read.filter(pl.col("topic").is_null()))
-    active = controllers(of_brokers)
-    yield paired(of_brokers, ids, active)
+    active, back = controllers(of_brokers), went_back(of_brokers)
+    yield paired(of_brokers, ids, active, back)
     of_topics = read.filter(pl.col("topic").is_not_null())
     count = of_topics.select(pl.len()).collect().item() // _AT_ONCE + 1
     for number in range(count):
         mine = of_topics.filter(pl.col("topic").hash(0) % count == number)
-        yield paired(_ordered(mine), ids, active)
+        yield paired(_ordered(mine), ids, active, back)
 
 
 def _ordered(rows: pl.LazyFrame) -> pl.DataFrame:
