@@ -8,6 +8,7 @@ from collections.abc import Set
 
 import click
 
+from forensics.case.not_read import not_read
 from forensics.cli import reading
 from forensics.cli.choosing import formats
 from forensics.cli.examples import example
@@ -43,7 +44,7 @@ def compare(paths: tuple[str, ...], name: str | None, format_name: str) -> None:
     else:
         say(comparison.render(case, found, full=name is not None))
     outcomes = {one.outcome for one in found if one.compared or one.damaged}
-    code = _code(outcomes | {comparison.Outcome.UNKNOWN for _ in comparison.not_read(case)[:1]})
+    code = _code(outcomes | {comparison.Outcome.UNKNOWN for _ in not_read(case)[:1]})
     if code:
         sys.exit(code)
 

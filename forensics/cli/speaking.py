@@ -6,11 +6,16 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import click
 
 from forensics.cli.exits import NOBODY_READS
 from forensics.errors import UnwritableOutput
+from forensics.outputs import plain
+
+if TYPE_CHECKING:
+    from forensics.case import Case
 
 
 def say(text: str) -> None:
@@ -35,6 +40,21 @@ def say_pieces(pieces: Iterable[str]) -> None:
     except OSError as error:
         silence()
         raise UnwritableOutput(f"standard output: {error.strerror}; nothing more was written") from None
+
+
+def warn_of_unread(case: Case) -> None:
+    """Name on standard error what could not be read, for a command whose output has no place for it."""
+    from forensics.case.not_read import not_read  # with Polars, which ``explain`` and ``--help`` need not load
+
+    unread = not_read(case)
+    for path, reason in unread[:_NAMED]:
+        click.echo(plain(f"not read: {path}: {reason}"), err=True)
+    if len(unread) > _NAMED:
+        click.echo(f"not read: {len(unread) - _NAMED:,} more; forensics inspect --coverage names them", err=True)
+
+
+_NAMED = 5
+"""Number of files that are named."""
 
 
 def page(text: str) -> None:

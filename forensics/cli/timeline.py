@@ -15,7 +15,7 @@ from forensics.case.order import moment
 from forensics.cli import reading
 from forensics.cli.choosing import formats
 from forensics.cli.examples import example
-from forensics.cli.speaking import page, say_pieces
+from forensics.cli.speaking import page, say_pieces, warn_of_unread
 from forensics.engines import local
 from forensics.engines.left_out import replayed
 from forensics.errors import DefectOfProgram, NothingMatched, UnreadableInput
@@ -81,6 +81,7 @@ def timeline(
     frames = [replay(case, history) for history, _ in parts]
     if redacted:
         case, parts = _redacted(paths, case, parts)
+    warn_of_unread(case)
     shown = [
         (history, frame, _shown(findings, around, span))
         for (history, findings), frame in zip(parts, frames, strict=True)

@@ -10,7 +10,7 @@ from forensics.case import Case, Reading
 from forensics.case.kept_files import written
 from forensics.cli import reading
 from forensics.cli.examples import example
-from forensics.cli.speaking import say_pieces
+from forensics.cli.speaking import say_pieces, warn_of_unread
 from forensics.engines import local
 from forensics.outputs import outside, put_text, writable
 from forensics.reports.redaction import Redactor
@@ -92,3 +92,4 @@ def trace(
     else:
         put_text(output, pieces, evidence)
     _tell_left_out(part for _, part in parts)
+    warn_of_unread(case)

@@ -14,6 +14,7 @@ import polars as pl
 
 from forensics.case import Case
 from forensics.case.dates import EpochDate, chosen, epoch_dates
+from forensics.case.not_read import not_read
 from forensics.case.order import METADATA_TOPIC
 from forensics.case.trace_clusters import cluster_text
 from forensics.outputs import plain
@@ -223,11 +224,6 @@ def document(case: Case, found: Sequence[Comparison]) -> dict[str, Any]:
         ],
         "not_read": [{"path": path, "reason": reason} for path, reason in not_read(case)],
     }
-
-
-def not_read(case: Case) -> list[tuple[str, str]]:
-    """Return the files and folders that could not be read, with the reason: there may be copies in them."""
-    return [(source.path, source.problem) for source in case.files if source.problem]
 
 
 def _replica(case: Case, side: Side) -> dict[str, Any]:

@@ -146,6 +146,22 @@ def test_a_pipe_is_named_and_nobody_waits_for_it(tmp_path: Path, run: Run) -> No
     assert "not a regular file" in run("scan", tmp_path).err
 
 
+@pytest.mark.parametrize("command", [("timeline", "-p", "orders-0"), ("trace",)], ids=lambda words: words[0])
+def test_a_command_without_notices_names_what_is_not_read(
+    command: tuple[str, ...], sample_traces: Path, tmp_path: Path, run: Run
+) -> None:
+    """Only on standard error: a trace is read by programs."""
+    cluster = sample_traces / "kip101-0.10.2.2"
+    assert "not read" not in run(*command, cluster).err
+    for number in range(7):
+        os.mkfifo(tmp_path / f"server.log.{number}")
+    ran = run(*command, cluster, tmp_path)
+    assert (ran.code, "server.log." in ran.out) == (0, False)
+    named = [f"not read: {tmp_path}/server.log.{number}: not a regular file" for number in range(5)]
+    named.append("not read: 2 more; forensics inspect --coverage names them")
+    assert [line for line in ran.err.splitlines() if line.startswith("not read")] == named
+
+
 def test_many_equal_notices_of_a_file_are_one_row(tmp_path: Path, run: Run) -> None:
     bad = "[2026-11-21 04:11:02,000] INFO Truncating log orders-0 to offset x{}. (kafka.log.Log)\n"
     (tmp_path / "server.log").write_text(LINE * 20 + "".join(bad.format(n) for n in range(400)))
