@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from forensics.reports.incidents import Incident, seconds_apart
+from forensics.reports.incidents import Incident, seconds_apart, story
 from forensics.reports.titles import RANGES, earlier, how_many, name_of, rule_name, runs, title_of, together
 from forensics.rules.finding import (
     FIRST,
     LOST,
     WHEN,
     Action,
+    Fact,
     Finding,
     States,
     all_of,
@@ -21,6 +22,8 @@ from forensics.rules.finding import (
 
 OWN_STEPS = 6
 """Steps that are for some partitions of a group alone, of which more are not printed."""
+OWN_NOTES = 4
+"""Notes that are for some partitions of a group alone, of which more are not printed."""
 GAP = 2
 """Spaces between the columns of a table."""
 _SECOND = 1_000_000
@@ -224,6 +227,28 @@ def _left_out(others: Sequence[Finding], first: Finding) -> list[Action]:
         for leads in without.values()
     )
     return [Action(text) for text in dict.fromkeys(texts)]
+
+
+def own_notes(group: Sequence[Incident]) -> list[str]:
+    """Return the notes that hold for other partitions of a group and not for the first, each with these.
+
+    A topic has settings of its own, so what acks=all was worth may differ.
+
+    Args:
+        group: incidents with one story.
+    """
+    first = {_general(one.fact) for one in story(group[0].findings).notes}
+    having: dict[str, list[tuple[Finding, Fact]]] = {}
+    for incident in group[1:]:
+        for fact in (one.fact for one in story(incident.findings).notes):
+            if _general(fact) not in first:
+                having.setdefault(_general(fact), []).append((incident.lead, fact))
+    found = [f"for {runs([lead for lead, _ in same])}: {same[0][1].text}" for same in having.values()]
+    return found[:OWN_NOTES]
+
+
+def _general(fact: Fact) -> str:
+    return fact.general or fact.text
 
 
 def repeat_text(others: int) -> str:

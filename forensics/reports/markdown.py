@@ -13,7 +13,7 @@ from forensics.reports import repair
 from forensics.reports.advice import advisers, each_first, kept_texts
 from forensics.reports.answer import Tone, answers, caution
 from forensics.reports.collecting import COLLECT, SAVED, Wanted, answered, commands, saved, still, wanted, where
-from forensics.reports.groups import alike, only_some, same_elsewhere, steps_of, story_of
+from forensics.reports.groups import alike, only_some, own_notes, same_elsewhere, steps_of, story_of
 from forensics.reports.incidents import Incident, Step, incidents, nearly, story
 from forensics.reports.places import below
 from forensics.reports.recovered import outcomes
@@ -151,7 +151,7 @@ def _incident(group: Sequence[Incident], name: str, root: str) -> list[str]:
         *(_step(number, step, root) for number, step in enumerate(found.steps, 1)),
         "",
     ]
-    facts = [("Note", step.fact.text) for step in found.notes]
+    facts = [("Note", text) for text in (*(step.fact.text for step in found.notes), *own_notes(group))]
     facts += [("Inferred", text) for text in why_inferred(incident)]
     facts += [(label, text) for label, texts in open_texts(incident) for text in texts]
     facts += [("About it", source) for cause in causes if (source := source_of(cause))]

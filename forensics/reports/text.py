@@ -29,6 +29,7 @@ from forensics.reports.groups import (
     alike,
     group_title,
     only_some,
+    own_notes,
     repeat_text,
     same_elsewhere,
     steps_of,
@@ -293,7 +294,7 @@ class _Page(Wishes):
         new = [cause for cause in causes if cause not in self.causes_of]
         self.said("Cause", [self.cause(cause, incident) for cause in causes])
         self.advice(group)
-        self.story(incident, PROOF if new == causes else 1)
+        self.story(group, PROOF if new == causes else 1)
         self.said("Inferred", why_inferred(incident))
         for label, texts in open_texts(incident):
             self.said(label, texts)
@@ -328,12 +329,12 @@ class _Page(Wishes):
         for text in (*only_some(group), *([story_of(self.name(group[0].lead))] if rows else [])):
             self.put("    ", sentence(text))
 
-    def story(self, incident: Incident, places: int) -> None:
-        """Print the steps of an incident in the order of time, each with what shows it.
+    def story(self, group: Sequence[Incident], places: int) -> None:
+        """Print the steps of the first incident of a group in the order of time, each with what shows it.
 
         Up to so many ``places`` are cited for each step on which a finding rests, and one for each other step.
         """
-        found = story(incident.findings)
+        found = story(group[0].findings)
         day, cited = None, set[str]()
         for number, step in enumerate(found.steps, 1):
             time = next((one.fact.time for one in found.steps[number - 1 :] if one.fact.time is not None), None)
@@ -344,7 +345,7 @@ class _Page(Wishes):
             shown = dict([*shown.items()][: 1 if step.fact.states is States.CONTEXT else places])
             self.step(number, step, [] if shown and {*shown} <= cited else [*shown.values()])
             cited = {*shown}
-        self.said("Note", (step.fact.text for step in found.notes))
+        self.said("Note", (*(step.fact.text for step in found.notes), *own_notes(group)))
 
     def step(self, number: int, step: Step, evidence: Sequence[Evidence]) -> None:
         """One step of the story and what shows it: nothing where that is the same as for the step before."""

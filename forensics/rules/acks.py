@@ -70,7 +70,7 @@ def _by_isr(history: History, written: Sequence[int], least: int, needs: str, re
         smallest = min((isr for isr, _ in isrs if isr), key=len)
         with_two = _WITH_TWO[least < 2 <= min(sizes)]
         text = f"{_ACKNOWLEDGED}. The ISR was {_in_order(isrs)}, and {needs}{with_two}"
-        return Fact(text, refs=(*refs, *_line_of(isrs, smallest)), states=States.CONTEXT)
+        return Fact(text, refs=(*refs, *_line_of(isrs, smallest)), states=States.CONTEXT, general=_general(needs))
     if isrs and max(sizes) < least and _stated_by_leaders(history, written):
         refs += _line_of(isrs)
         text = f"are not affected: {needs} and the ISR was smaller, so they received an error"
@@ -121,7 +121,13 @@ def _alone(needs: str, refs: tuple[Ref, ...], isrs: Sequence[tuple[frozenset[int
     else:
         text = f"{_ACKNOWLEDGED}. The ISR was {_in_order(isrs)}, and {needs}"
         refs += _line_of(isrs, ordered[-1])
+        return Fact(text, refs=refs, states=States.CONTEXT, general=_general(needs))
     return Fact(text, refs=refs, states=States.CONTEXT)
+
+
+def _general(needs: str) -> str:
+    """Return that records were acknowledged, without the ISRs: brokers lead different partitions of one topic."""
+    return f"{_ACKNOWLEDGED}: {needs}"
 
 
 def _changes(isrs: Sequence[tuple[frozenset[int], Ref | None]]) -> list[frozenset[int]]:

@@ -76,8 +76,8 @@ CAUSES: tuple[Cause, ...] = (
     ),
     Cause(
         CauseId.UNFLUSHED_TAIL,
-        "the end of a replica's log is gone. Most likely its host lost power or crashed before the records were "
-        "flushed. A directory that was put back from a backup or a snapshot looks the same",
+        "the end of a replica's log is gone. Either its host lost power or crashed before the records were flushed, "
+        "or its data directory was put back from a backup or a snapshot. The log lines of both are the same",
         "KIP-966",
         "all versions: Kafka relies on replication, not on fsync",
         f"{_APART}; from 4.0 on, let Kafka track eligible leader replicas (KIP-966): one that stopped uncleanly is "

@@ -108,6 +108,8 @@ class Fact:
         refs: the evidence.
         states: the value that it states.
         isrs: each ISR that it names, and the eligible leader replicas if it names some, as sorted broker ids.
+        general: the same for partitions to which the same happened, where its words name values of one; "" for the
+            words themselves.
     """
 
     text: str
@@ -116,6 +118,7 @@ class Fact:
     refs: tuple[Ref, ...] = ()
     states: States = States.STEP
     isrs: tuple[tuple[int, ...], ...] = ()
+    general: str = ""
 
 
 @dataclass(frozen=True, slots=True)

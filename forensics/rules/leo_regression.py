@@ -115,7 +115,9 @@ _HOST: Mapping[ShortenedBy, str] = MappingProxyType(
             "find out who restored, remounted or copied {broker}'s data directory while it was stopped: the "
             "clean stop had flushed its whole log"
         ),
-        ShortenedBy.UNCLEAN_RESTART: _HARDWARE,
+        ShortenedBy.UNCLEAN_RESTART: (
+            "ask whether somebody put back {broker}'s data directory from a backup or a snapshot. If not, " + _HARDWARE
+        ),
         ShortenedBy.VOTER_RESTART: (
             "find out who restored, remounted or copied {broker}'s data directory while it was stopped: a controller "
             "flushes what it has"

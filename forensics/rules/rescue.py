@@ -336,6 +336,7 @@ def _without_copy(history: History, case: Case, loss: Loss) -> Advice:
     return (
         keep,
         (
+            *_put_back(history, loss),
             *_replaced(history, loss),
             *rest,
             *(f"stop broker {broker} and copy its directory {HERE} to another disk" for broker in had),
@@ -345,7 +346,7 @@ def _without_copy(history: History, case: Case, loss: Loss) -> Advice:
             *(salvage(history, (), elsewhere=bool(failed)) for _ in [*left, *deleted, *failed][:1]),
             (
                 f"{still}look for other copies of {HERE}: backups, disk snapshots, mirrored clusters, or downstream "
-                f"systems that consumed these records{_put_back(history, loss)}"
+                "systems that consumed these records"
             ),
             _send_again(history, case, loss, others=bool(still)),
         ),
@@ -402,18 +403,24 @@ def _replaced(history: History, loss: Loss) -> tuple[str, ...]:
     )
 
 
-def _put_back(history: History, loss: Loss) -> str:
-    """Return where else to look if the log that lost its end without a clean stop is in truth a copy from before.
+def _put_back(history: History, loss: Loss) -> tuple[str, ...]:
+    """Return the step that looks for what was there before a copy was put back, if that may have happened.
 
-    A copy of a running broker's directory has no clean stop either, and loses the end of each log, as a loss of power
-    does: its lines are the same.
+    A copy of a running broker's directory has no clean stop, and loses the end of each log, as a loss of power does.
+    Its lines are the same. What was in its place may have all records, until somebody uses that disk again. So this is
+    the first step.
     """
     shorter = _shortened(history, loss, ShortenedBy.UNCLEAN_RESTART)
     if not shorter:
-        return ""
-    directory = "the data directory of {} was" if len(shorter) == 1 else "the data directories of {} were"
+        return ()
+    directory, it = ("directory of {}", "it") if len(shorter) == 1 else ("directories of {}", "each")
     whose = directory.format(brokers_text(shorter, history.controllers))
-    return f". If {whose} put back from a backup or a snapshot, look for what was there before"
+    return (
+        (
+            f"ask whether somebody put back the data {whose} from a backup or a snapshot before {it} started without "
+            "the records. If so, keep what was there before, and copy it: it may have all of them"
+        ),
+    )
 
 
 def _shortened(history: History, loss: Loss, by: ShortenedBy) -> list[int]:

@@ -11,9 +11,10 @@ from forensics.case import Case
 from forensics.replay.committed.failed_directories import failed_after_leading
 from forensics.replay.committed.open_losses import more_lost
 from forensics.replay.committed.proof import Loss
-from forensics.replay.history import History, HwSource
+from forensics.replay.history import History, HwSource, Role
 from forensics.replay.leader_epochs import Epoch
 from forensics.rules.finding import brokers_text
+from parsers.schema import Kind
 
 _SECOND = 1_000_000
 _Moment = tuple[int, str]
@@ -47,12 +48,12 @@ def written_between(history: History, case: Case, loss: Loss) -> Written | None:
     day = "" if first.date() == last.date() else f"{last:%Y-%m-%d} "
     text = (
         f"between {first:%Y-%m-%d} {_clock(first)} and {day}{_clock(last)} UTC{_if_zone(case)}. {since[1]} the earlier "
-        f"time, and {until[1]} at the later one{_leader_gone(history, loss, whole)}"
+        f"time, and {until[1]} at the later one{_leader_gone(history, case, loss, whole)}"
     )
     return Written(*whole, text)
 
 
-def _leader_gone(history: History, loss: Loss, whole: tuple[int, int]) -> str:
+def _leader_gone(history: History, case: Case, loss: Loss, whole: tuple[int, int]) -> str:
     """Return when the controller found the leader that wrote the last of them gone, as a further sentence.
 
     That is no bound: a leader that has lost its controller may still append, and answer acks=all alone in its ISR. If
@@ -60,6 +61,7 @@ def _leader_gone(history: History, loss: Loss, whole: tuple[int, int]) -> str:
 
     Args:
         history: the partition.
+        case: the case.
         loss: the loss.
         whole: the time in which the records were written.
 
@@ -70,8 +72,8 @@ def _leader_gone(history: History, loss: Loss, whole: tuple[int, int]) -> str:
     later = _last_before(history, loss.epoch.epoch)
     if last is None or last.leader is None or (later is not None and later.epoch > last.epoch):
         return ""
-    found = (one.time for one in history.changes if last.epoch < one.epoch and last.leader in one.gone)
-    time = next((time for time in found if time is not None), None)
+    found = [one.time for one in history.changes if last.epoch < one.epoch and last.leader in one.gone]
+    time = min((time for time in (*found, _fenced(case, last.leader, whole)) if time is not None), default=None)
     if time is None or not whole[0] <= time < whole[1] - _SECOND:
         return ""
     did = "fenced" if history.protocol.kraft else "had found"
@@ -83,10 +85,28 @@ def _leader_gone(history: History, loss: Loss, whole: tuple[int, int]) -> str:
     )
 
 
+def _fenced(case: Case, leader: int, whole: tuple[int, int]) -> int | None:
+    """Return when a controller first logged, within a span of time, that a broker's session ended for good.
+
+    A controller that was put back from a copy finds the same once more, and later.
+    """
+    rows = case.observations.filter(
+        pl.col("kind").is_in([Kind.BROKER_FENCED.value, Kind.BROKER_UNFENCED.value]) & (pl.col("replica") == leader)
+    )
+    times = rows.select(pl.col("time").cast(pl.Int64), pl.col("kind").cast(pl.String)).drop_nulls().sort("time")
+    inside = [(time, kind) for time, kind in times.iter_rows() if whole[0] <= time < whole[1]]
+    back = max((time for time, kind in inside if kind == Kind.BROKER_UNFENCED.value), default=-1)
+    return min((time for time, kind in inside if kind == Kind.BROKER_FENCED.value and time > back), default=None)
+
+
 def _last_before(history: History, epoch: int) -> Epoch | None:
-    """Return the last epoch before another one that a broker led, or None."""
+    """Return the last epoch before another one that a broker may have led, or None.
+
+    A broker that is elected while it is down, and returns in a later epoch, never led.
+    """
     led = [one for one in history.epochs.values() if one.epoch < epoch and one.leader not in (None, -1)]
-    return max(led, key=lambda one: one.epoch, default=None)
+    acted = [one for one in led if _led_until(history, one) or not history.coverage.throughout(one.leader)]
+    return max(acted, key=lambda one: one.epoch, default=None)
 
 
 def _clock(time: datetime) -> str:
@@ -138,10 +158,10 @@ def _stamp_before(history: History, case: Case, first: int) -> tuple[int, int] |
 def _before(history: History, case: Case, loss: Loss) -> _Moment | None:
     """Return a time before which the lost records were written, and what happened then.
 
-    A line printed then that they were committed. Or their leader could write no more, as its log directory had failed,
-    or a leader began without them: this is all that holds if more may be lost.
+    A line printed then that they were committed. Or their leader could write no more, as its log directory had failed
+    or its process had ended, or a leader began without them: this is all that holds if more may be lost.
     """
-    failed = _directory_failed(history, case, loss)
+    failed = [*_directory_failed(history, case, loss), *_leaders_restarted(history, case, loss)]
     leader = brokers_text([loss.epoch.leader], history.controllers) if loss.epoch.leader is not None else "a leader"
     begun = [(loss.epoch.time, f"{leader} began leader epoch {loss.epoch.epoch} without them")]
     stated = [
@@ -158,6 +178,41 @@ def _directory_failed(history: History, case: Case, loss: Loss) -> list[tuple[in
     last = _last_before(history, loss.epoch.epoch)
     found = failed_after_leading(history, case, last.leader, last.epoch) if last is not None else None
     return [(found.time, f"the log directory of broker {found.broker} failed")] if found is not None else []
+
+
+def _leaders_restarted(history: History, case: Case, loss: Loss) -> list[tuple[int | None, str]]:
+    """Return when the last of the brokers that may have written lost records had started again, if all of them had.
+
+    By then each process that led has ended. When it ended is unknown: a leader may append for long without a line.
+    """
+    wrote = loss.lineage.epoch_at(loss.ranges[0][0])
+    if history.quorum is not None or history.coverage.unnamed_between(wrote, loss.epoch.epoch):
+        return []
+    led = [one for one in history.epochs.values() if wrote <= one.epoch < loss.epoch.epoch and one.leader != -1]
+    if not all(one.leader is not None and history.coverage.throughout(one.leader) for one in led):
+        return []
+    acted = [_led_until(history, one) for one in led]
+    ended = [(_next_start(case, *one), one[0]) for one in acted if one is not None]
+    if not ended or any(time is None for time, _ in ended):
+        return []
+    time, broker = max((time, broker) for time, broker in ended if time is not None)
+    return [(time, f"broker {broker}, which had led before, started again")]
+
+
+def _led_until(history: History, epoch: Epoch) -> tuple[int, int] | None:
+    """Return the leader of an epoch and its last line as such; None if no line of its shows it as leader.
+
+    A leader that is down while it is elected writes nothing.
+    """
+    spans = [one for one in history.role_spans.get(epoch.leader or 0, ()) if one.epoch == epoch.epoch]
+    times = [one.acted_time or one.time for one in spans if one.role is Role.LEADER]
+    return (spans[0].replica, max(time or 0 for time in times)) if times else None
+
+
+def _next_start(case: Case, broker: int, since: int) -> int | None:
+    """Return when the first process of a broker after a moment began, or None."""
+    known = case.brokers.get(broker)
+    return min((time for time in known.starts if time > since), default=None) if known is not None else None
 
 
 _OF_THE_TIME = frozenset({HwSource.PRINTED, HwSource.PRINTED_BY_LEADER})

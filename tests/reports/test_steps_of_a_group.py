@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from forensics.reports.groups import alike, only_some, own_steps, steps_of
+from forensics.reports.groups import alike, only_some, own_notes, own_steps, steps_of
 from forensics.reports.incidents import Incident, nearly
 from forensics.rules.finding import FIRST, HERE, NUMBER, TOPIC, Action, Fact, Finding, Severity, States, advised
 
@@ -75,6 +75,19 @@ def test_a_step_with_values_of_one_partition_is_general() -> None:
         for number in (1, 2)
     )
     assert own(one, other) == []
+
+
+def test_a_note_of_some_partitions_names_them() -> None:
+    """Topics have settings of their own; which brokers were in the ISR is no difference."""
+
+    def noted(name: str, isr: str, least: int) -> Incident:
+        text, needs = f"the ISR was {isr}, and min.insync.replicas was {least}", f"min.insync.replicas was {least}"
+        fact = Fact(text, states=States.CONTEXT, general=needs)
+        return Incident(replace(lost(name, 50).lead, facts=(fact,)))
+
+    group = [noted("on-0", "[1]", 1), noted("on-1", "[2]", 1), *(noted(f"safe-{n}", "[1,2]", 2) for n in (0, 1))]
+    assert own_notes(group) == ["for safe-0, safe-1: the ISR was [1,2], and min.insync.replicas was 2"]
+    assert own_notes(group[:2]) == []
 
 
 def test_what_happened_at_another_time_is_apart() -> None:

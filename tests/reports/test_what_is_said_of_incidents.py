@@ -524,7 +524,7 @@ def test_stories_that_differ_in_offsets_and_brokers_are_one_with_a_table(case: C
             "click-2 201 to 212 12 records, perhaps more 0 3",
         ],
     ]
-    assert sum(line.startswith("then for click-2: check broker 3's host") for line in lines) == 1
+    assert sum(line.startswith("then for click-2: ask whether somebody put back broker 3's") for line in lines) == 1
 
 
 def test_copies_to_keep_are_of_one_story_only_with_the_same_advice(case: Callable[[str], Result]) -> None:

@@ -91,13 +91,17 @@ def test_a_log_without_its_end_may_be_a_copy_from_before() -> None:
     shorter = ShortenedLog(3, 0, Interval.at(28), 18, Lineage(((0, 0),)), None, (), cause=ShortenedBy.UNCLEAN_RESTART)
     history.shortened_logs[:] = [shorter]
     assert _put_back(history, lost()) == (
-        ". If the data directory of broker 3 was put back from a backup or a snapshot, look for what was there before"
+        (
+            "ask whether somebody put back the data directory of broker 3 from a backup or a snapshot before it "
+            "started without the records. If so, keep what was there before, and copy it: it may have all of them"
+        ),
     )
     history.shortened_logs[:] = [shorter, replace(shorter, replica=4)]
-    assert ". If the data directories of brokers 3 and 4 were put back" in _put_back(history, lost())
+    (step,) = _put_back(history, lost())
+    assert "the data directories of brokers 3 and 4 from a backup or a snapshot before each started" in step
     for other in (replace(shorter, cause=ShortenedBy.CLEAN_RESTART), replace(shorter, dir_failed=True)):
         history.shortened_logs[:] = [other]
-        assert _put_back(history, lost()) == ""
+        assert _put_back(history, lost()) == ()
 
 
 def test_an_image_is_taken_of_the_disk_that_had_most() -> None:
