@@ -36,7 +36,7 @@ SKEW: dict[str, pl.DataType] = {
 _METADATA = ("metadata-log", "metadata-snapshot")
 COLUMNS = (
     "kind", "message", "time", "broker", "topic", "topic_id", "partition", "replica", "leader", "leader_epoch",
-    "partition_epoch", "isr", "isr_before", "offset", "leo", "run",
+    "partition_epoch", "isr", "isr_before", "offset", "leo", "run", "detail",
 )  # fmt: skip
 """Columns of observations that are read, beside ``row``."""
 _FAR = 1_000_000  # microseconds
