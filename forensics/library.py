@@ -304,7 +304,7 @@ def scan(
     {'offsets': [[50, 80]], 'gone': []}
     """
     try:
-        known_zone(tz or "UTC")
+        known_zone("UTC" if tz is None else tz)
     except ValueError:
         raise NothingMatched(f"{tz!r} is no time zone; use one like Europe/Berlin, UTC or +02:00") from None
     given = _given(paths)

@@ -94,8 +94,10 @@ def known_zone(text: str) -> str:
     name = f"UTC{given[1]}{int(given[2]):02}:{given[3] or '00'}" if given else text
     try:
         far = abs(zone_info(name).utcoffset(None) or timedelta())
-    except ZoneInfoNotFoundError as error:
-        raise ValueError(str(error)) from None
+        if not given:  # some files of the system are zones to the standard library only
+            pl.Series([None], dtype=pl.Datetime).dt.replace_time_zone(name)
+    except (ZoneInfoNotFoundError, OSError, ValueError, pl.exceptions.ComputeError) as error:
+        raise ValueError(f"no zone is {name!r}: {error}") from None
     if far > _EASTERNMOST or (given and int(given[3] or 0) > 59):
         raise ValueError(f"no zone is {name}")
     return name

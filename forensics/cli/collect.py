@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from forensics.cli import reading
 from forensics.cli.examples import example
 from forensics.cli.speaking import say
 from forensics.collect import plan as plans
@@ -86,6 +87,7 @@ _HOST = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@:/-]*")
     metavar="FILE",
     help="With --plan: a file on the first host with settings for Kafka's own commands, such as security.protocol.",
 )
+@reading.limits
 def collect(
     paths: tuple[str, ...],
     output: str | None,

@@ -27,7 +27,7 @@ _MOST = 3650 * _UNITS["d"]
 
 def _zone(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
     try:
-        return known_zone(value) if value else value
+        return known_zone(value) if value is not None else None
     except ValueError:
         raise click.BadParameter(f"{value!r} is no time zone; use one like Europe/Berlin, UTC or +02:00") from None
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import click
 import pytest
 
+from forensics.cli import cli
 from parsers import limits
 from parsers.limits import WrongLimit
 from tests.cli.conftest import Run
@@ -21,6 +23,15 @@ def test_a_limit_holds_while_its_command_runs(tmp_path: Path, run: Run) -> None:
         assert "longer than" not in run(*command, tmp_path).out
     assert limits.LINE.value == limits.LINE.default
     assert limits.ENVIRONMENT not in os.environ
+
+
+def test_each_command_that_reads_evidence_takes_limits() -> None:
+    """A report reads tables, and a producer what was salvaged."""
+    context = click.Context(cli)
+    commands = {name: cli.get_command(context, name) for name in cli.list_commands(context)}
+    reading = {name for name, one in commands.items() if one and any(option.name == "paths" for option in one.params)}
+    limited = {name for name, one in commands.items() if one and any(option.name == "limits" for option in one.params)}
+    assert {"scan", "collect", "trace"} <= reading <= limited
 
 
 @pytest.mark.parametrize(

@@ -111,6 +111,10 @@ def test_findings_decide_the_exit_code(
         (["scan", ".", "--frobnicate"], "No such option '--frobnicate'"),
         (["scan", ".", "--tz", "+24:00"], "'+24:00' is no time zone"),
         (["scan", ".", "--tz", "+02:75"], "'+02:75' is no time zone"),
+        *(
+            (["scan", ".", "--tz", zone], f"{zone!r} is no time zone")
+            for zone in ("", "Europe", "../UTC", "posixrules")
+        ),
         (["scan", ".", "--tpoic", "a"], "No such option '--tpoic'. (Did you mean"),
         (["scna"], "No such command 'scna'; did you mean scan?"),
         (["nosuch"], "No such command 'nosuch'"),
