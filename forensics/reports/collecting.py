@@ -6,7 +6,7 @@ import fnmatch
 import itertools
 import shlex
 import string
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -50,6 +50,9 @@ _FILES: Mapping[Artefact, _File] = {
 _OF_PARTITION = frozenset({Artefact.SEGMENTS, Artefact.DATA_DIRECTORY, Artefact.EPOCH_CHECKPOINT, Artefact.LISTING})
 """Files in the folder of the partition."""
 
+_BESIDE_PARTITION = _OF_PARTITION | {Artefact.CHECKPOINTS, Artefact.HW_CHECKPOINT, Artefact.RECOVERY_CHECKPOINT}
+"""The same, and what is kept beside such folders."""
+
 
 _FAILED = Artefact.FAILED_LOG_DIRECTORY
 _OF_THEN = frozenset({Artefact.PARTITION_LOGGER, Artefact.FETCHER_LOGGER})
@@ -58,6 +61,7 @@ _OF_THEN = frozenset({Artefact.PARTITION_LOGGER, Artefact.FETCHER_LOGGER})
 _NAMED = 4
 """Partitions that are named behind what they need; of more, the first."""
 
+_OPTIONAL = "Optional: the high watermark in each checkpoint is 0, so there is most likely nothing in it"
 COLLECT, SAVED = (
     "Collect this to get an answer:",
     "This helps too, only if somebody saved it at that time:",
@@ -73,15 +77,22 @@ def only_if_saved(want: Want) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Something to collect, and the partitions that need it."""
+    """Something to collect, and the partitions that need it.
+
+    Attributes:
+        want: what, and for which question.
+        partitions: who needs it.
+        empty: each of them is empty by its checkpoints, so it can wait.
+    """
 
     want: Want
     partitions: Sequence[Partition]
+    empty: bool = False
 
     @property
     def by_use(self) -> tuple[object, ...]:
         """Sort key: what most partitions need comes first."""
-        return (_of_kafka(self.partitions), -len(self.partitions))
+        return (self.empty, _of_kafka(self.partitions), -len(self.partitions))
 
     def text(self, names: Sequence[str], count: str = "", *, alone: bool = False) -> str:
         """Return what to collect, or ``alone`` what is unknown, as a sentence about one partition or several.
@@ -98,7 +109,8 @@ class Wanted:
         """Return the same, with the names of the partitions behind it unless the sentence has the only one."""
         text = self.text(names, alone=alone)
         told = len(names) == 1 and names_partition(self.want, alone=alone)
-        return text if told else f"{text} ({first_names(names, _NAMED)})"
+        named = text if told else f"{text} ({first_names(names, _NAMED)})"
+        return f"{named}. {_OPTIONAL}" if self.empty and not alone else named
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,14 +163,16 @@ def wanted(result: Result) -> list[Wanted]:
     """Return what would answer the open questions, what most partitions need first, Kafka's own topics last."""
     asking: dict[Want, list[int]] = {}
     for number, same in enumerate(result.same_answers):
-        for want in _wants(same.first):
+        for want in _wants(result, same.first):
             asking.setdefault(want, []).append(number)
-    gone, positions = [(want, groups) for want, groups in asking.items() if only_if_saved(want)], with_positions(result)
+    gone = [(want, groups) for want, groups in asking.items() if only_if_saved(want)]
+    positions, empty = with_positions(result), _without_commits(result)
     for want, groups in gone:
         for number in groups:
             for other in kept(positions, result.same_answers[number].first, want):
                 asking.setdefault(other, []).append(number)
-    every = [Wanted(want, result.members(tuple(sorted({*groups})))) for want, groups in asking.items()]
+    members = {want: result.members(tuple(sorted({*groups}))) for want, groups in asking.items()}
+    every = [Wanted(want, found, _empty(found, empty)) for want, found in members.items()]
     return sorted(every, key=lambda one: (*one.by_use, one.want.order))
 
 
@@ -205,14 +219,24 @@ def with_positions(result: Result) -> dict[str | None, tuple[int, ...]]:
 def _without_commits(result: Result) -> set[str | None]:
     """Return the clusters in which each replica of ``__consumer_offsets`` is empty, by checkpoints, logs and lines."""
     used: dict[str | None, bool] = {}
-    for one in (part.history for part in result.partitions if part.history.topic == POSITIONS):
+    for one in (part.history for part in result.partitions if _holds_positions(part)):
         known = [(of.checkpoint[0] if of.checkpoint else None, of.held_end or 0) for of in one.replicas.values()]
         empty = bool(known) and all(high_watermark == 0 == end for high_watermark, end in known)
         used[one.cluster] = used.get(one.cluster, False) or not empty
     return {cluster for cluster, commits in used.items() if not commits}
 
 
-def _wants(partition: Partition) -> list[Want]:
+def _holds_positions(partition: Partition) -> bool:
+    """Return whether a partition keeps the positions of groups now."""
+    return partition.history.topic == POSITIONS and not partition.history.incarnation
+
+
+def _empty(partitions: Iterable[Partition], clusters: Set[str | None]) -> bool:
+    """Return whether all partitions keep positions of clusters in which no group has committed any."""
+    return all(_holds_positions(one) and one.history.cluster in clusters for one in partitions)
+
+
+def _wants(result: Result, partition: Partition) -> list[Want]:
     """Return what would answer the open questions about a partition, each once.
 
     Of an earlier incarnation of a topic nothing is wanted: its files are legitimately gone.
@@ -220,7 +244,22 @@ def _wants(partition: Partition) -> list[Want]:
     if partition.history.incarnation:
         return []
     open_ = (one for one in partition.judgements.values() if one.verdict is Verdict.UNKNOWN)
-    return list(dict.fromkeys(want for one in open_ for want in one.missing))
+    every = dict.fromkeys(want for one in open_ for want in one.missing)
+    return [want for want in every if not renamed(result, partition, want)]
+
+
+_KEEPS_STRAY = (3, 6, 1)
+"""The first release that renames the directory of a replica whose topic the controllers do not know (KAFKA-15605)."""
+
+
+def renamed(result: Result, partition: Partition, want: Want) -> bool:
+    """Return whether a want is about directories that brokers have renamed: what they hold is in the advice."""
+    facts, artefacts = partition.history.facts, want.artefacts
+    finders = {one.broker for one in facts.stray_replicas}
+    if not finders or facts.disks or not artefacts or not {*artefacts} <= _BESIDE_PARTITION:
+        return False
+    known = [_known(result, partition.history.cluster or "", broker) for broker in sorted(finders)]
+    return all(one is not None and (one.release or ()) >= _KEEPS_STRAY for one in known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +281,9 @@ def commands(result: Result, found: Sequence[Wanted]) -> list[Command]:
     There is none for a partition of which traces are the only evidence: its wants are lines of a trace.
     """
     files: dict[tuple[str, int], dict[_File, None]] = {}
-    of_files = [one for one in found if one.want.origin is Origin.FILES and not only_if_saved(one.want)]
+    of_files = [
+        one for one in found if one.want.origin is Origin.FILES and not only_if_saved(one.want) and not one.empty
+    ]
     fetched = {(way, id(one.partitions)): one.partitions for one in of_files for way in one.want.ways[:1]}
     for (way, _), partitions in fetched.items():
         for broker, partition in itertools.product(way.brokers, _named(way, partitions)):
@@ -373,9 +414,9 @@ def where(shell: Sequence[Command]) -> str:
     )
     folders = "; ".join(f"{name} is {what}" for name, what in _FOLDERS if any(name in one.line for one in shell))
     return (
-        f"{which} the files above that are on brokers, which is no full copy. {run} named, perhaps as root (sudo -i); "
-        f"a broker may run meanwhile. Then put the .tgz {archive} beside this evidence, and scan both"
-        f"{f'. {folders}' if folders else ''}:"
+        f"{which} the files above that are on brokers. This is not a backup. {run} named, perhaps as root (sudo -i). "
+        "A broker may run meanwhile: it does not matter if tar says that a file changed. Then scan this evidence "
+        f"again, with the .tgz {archive} as further arguments{f'. {folders}' if folders else ''}:"
     )
 
 

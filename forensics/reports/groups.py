@@ -264,13 +264,12 @@ def _whom(others: int) -> str:
     return "the other partition" if others == 1 else f"each of the {others:,} other partitions"
 
 
-_TABLED = ", with its values of the table above"
-_HALF_OPEN = " (in --offsets A..B, B is the offset after the last lost one; A.. goes to the end of the log)"
-_IN_PLACE = '. A step that begins with "for" and names partitions is for these, in place of the one like it before'
+_TABLED = " (its values are in the table above)"
+_IN_PLACE = '. Where a step begins with "for" and names partitions, take it for these instead of the step like it'
 
 
 def each_step_text(others: int, tabled: str = "", *, own: bool = False) -> str:
-    """Return that a step is for all partitions of a group before the next one is.
+    """Return that the step before is for all partitions of a group, and so is each one that follows.
 
     Args:
         others: how many there are.
@@ -278,13 +277,14 @@ def each_step_text(others: int, tabled: str = "", *, own: bool = False) -> str:
         own: steps of some of them alone follow.
 
     >>> each_step_text(1)
-    'take each step for the other partition too, before you take the next one'
+    'do that for the other partition too before you go on, and likewise with each step below'
     """
-    return f"take each step for {_whom(others)} too{tabled}, before you take the next one{_IN_PLACE if own else ''}"
+    follow = f"do that for {_whom(others)} too{tabled} before you go on, and likewise with each step below"
+    return f"{follow}{_IN_PLACE if own else ''}"
 
 
 def steps_of(group: Sequence[Incident], steps: Iterable[Action]) -> list[Action]:
-    """Return the steps of a group in order, after what to do for the partitions besides the first.
+    """Return the steps of a group in order, and after the first of them what to do for the other partitions.
 
     A step for one may undo what another still needs, as the start of a broker does. So all of them get each step before
     the next one.
@@ -305,7 +305,7 @@ def steps_of(group: Sequence[Incident], steps: Iterable[Action]) -> list[Action]
             *([Action(f"{repeat_text(others)}{_tabled(group)}")] if shared or not own else []),
             *own,
         ]
-    return [Action(each_step_text(others, _tabled(group), own=bool(own))), *given, *own]
+    return [given[0], Action(each_step_text(others, _tabled(group), own=bool(own))), *given[1:], *own]
 
 
 def some_own(group: Sequence[Incident]) -> list[Action]:
@@ -321,4 +321,4 @@ def _tabled(group: Sequence[Incident]) -> str:
     generals = "".join(group[0].lead.general_steps)
     if not alike(group) or not any(value in generals for value in (WHEN, FIRST, LOST)):
         return ""
-    return f"{_TABLED}{_HALF_OPEN if LOST in generals else ''}"
+    return _TABLED

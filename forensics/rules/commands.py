@@ -19,6 +19,8 @@ class Tool(Enum):
     DESCRIBE = "shows leader and ISR of a topic"
     ELECT_UNCLEAN = "lets a replica from outside the ISR lead"
     RESET_OFFSETS = "sets a consumer group to another position"
+    SHOW_POSITIONS = "shows the positions of consumer groups"
+    FORBID_UNCLEAN = "lets only replicas in the ISR lead a topic"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,10 @@ class Form:
 
 _BROKER, _ZOOKEEPER = "--bootstrap-server {broker}", "--zookeeper {zookeeper}"
 _TOPICS = "kafka-topics.sh {at} --describe --topic {{topic}}"
-_CONFIG = f"kafka-configs.sh {_ZOOKEEPER} --alter --entity-type topics --entity-name {{topic}} "
+_ALTER = "kafka-configs.sh {at} --alter --entity-type topics --entity-name {{topic}} "
+_CONFIG = _ALTER.format(at=_ZOOKEEPER)
+_FORBID = "--add-config unclean.leader.election.enable=false"
+_GROUPS = f"kafka-consumer-groups.sh {_BROKER}"
 
 FORMS: Mapping[Tool, tuple[Form, ...]] = MappingProxyType(
     {
@@ -70,6 +75,22 @@ FORMS: Mapping[Tool, tuple[Form, ...]] = MappingProxyType(
                 Releases((0, 11), None),
                 f"kafka-consumer-groups.sh {_BROKER} --group {{group}} --topic {{topic}}:{{partition}} --reset-offsets "
                 "--to-offset {offset} --dry-run",
+            ),
+        ),
+        Tool.SHOW_POSITIONS: (  # --all-groups: KIP-175, KAFKA-7471
+            Form(Releases((2, 4), None), f"{_GROUPS} --describe --all-groups"),
+            Form(
+                Releases((0, 11), (2, 4)),
+                f"{_GROUPS} --describe --group {{group}}",
+                instead="before Kafka 2.4: --group GROUP in place of --all-groups",
+            ),
+        ),
+        Tool.FORBID_UNCLEAN: (  # KIP-543
+            Form(Releases((2, 5), None), _ALTER.format(at=_BROKER) + _FORBID),
+            Form(
+                Releases(None, (2, 5)),
+                _ALTER.format(at=_ZOOKEEPER) + _FORBID,
+                instead=f"before Kafka 2.5: {_ZOOKEEPER} in place of {_BROKER}",
             ),
         ),
     }

@@ -77,7 +77,7 @@ from forensics.rules.story import (
     truncation_fact,
     went_back,
 )
-from forensics.rules.unclean_setting import allowed_facts
+from forensics.rules.unclean_setting import allowed_facts, forbidden
 from forensics.rules.wants import (
     Artefact,
     Question,
@@ -505,7 +505,11 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
         ),
         cause=cause,
         groups=tuple(one.values for one in resets),
-        **(metadata_advice(history, loss) if history.quorum else advice(history, case, loss, groups=resets)),
+        **(
+            metadata_advice(history, loss)
+            if history.quorum
+            else advice(history, case, loss, groups=resets, last=forbidden(history, case, cause))
+        ),
     )
 
 

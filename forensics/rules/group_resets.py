@@ -89,20 +89,38 @@ def _step(history: History, case: Case, one: NamedReset) -> Action:
     return Action(f"{stop}. First see what would change, then give --execute in place of --dry-run:", command)
 
 
-def any_reset(history: History, case: Case) -> list[Action]:
-    """Return the step that sets a group, whose name the evidence lacks, to where its log parts from that it read."""
+def any_reset(history: History, case: Case, first: int) -> list[Action]:
+    """Return the steps that show groups, whose names the evidence lacks, and set one to where its log parts from that
+    it read.
+
+    Args:
+        history: the partition.
+        case: the case.
+        first: the offset to which a group is set.
+    """
     form, _ = form_for(Tool.RESET_OFFSETS, history, case)
     if form is None:
         return []
     command = filled(form.command, case, group="GROUP", topic=TOPIC, partition=NUMBER, offset=FIRST)
+    leave = f"is {FIRST} or below, or it skips records" if first else "is 0"
     return [
+        *_positions(history, case),
         Action(
-            f"to reset such a group to offset {FIRST}, from which on it may have read other records, stop it first: it "
-            f"reads all from there on. Leave alone a group whose CURRENT-OFFSET is {FIRST} or below, or it skips "
-            "records. Look at the result, then give --execute in place of --dry-run:",
+            f"stop such a group, and set it back to offset {FIRST}, from which on it may have read other records. It "
+            f"then reads all from there again. Leave alone a group whose CURRENT-OFFSET {leave}. Look at the result, "
+            "then give --execute in place of --dry-run:",
             command,
-        )
+        ),
     ]
+
+
+def _positions(history: History, case: Case) -> list[Action]:
+    """Return the step that shows the positions of groups, in the column CURRENT-OFFSET."""
+    form, others = form_for(Tool.SHOW_POSITIONS, history, case)
+    if form is None:
+        return []
+    text = f"see which groups read topic {TOPIC}, and their CURRENT-OFFSET in each partition"
+    return [Action(f"{text}{f' ({others})' if others else ''}:", filled(form.command, case, group="GROUP"))]
 
 
 def reset_to(history: History, loss: Loss) -> int:

@@ -48,8 +48,8 @@ _REMOVES = "the broker removes it when it starts, or at most file.delete.delay.m
 """The end of each segment or directory that a broker was about to remove."""
 
 _GET = (
-    "get the lost records out of the copy. The output ends with the command (forensics produce) that writes them to a "
-    "new topic:"
+    "get the lost records out of the copy. In --offsets A..B, B is the offset after the last one, and A.. goes to the "
+    "end of the log. The output ends with the command (forensics produce) that writes them to a new topic:"
 )
 """The step that gets records out of a copy, before its command."""
 
@@ -75,6 +75,8 @@ _CONSUMERS: Mapping[tuple[bool, bool], str] = MappingProxyType(
 )
 """The step about consumers, by whether lost offsets are known to be written again, and whether all of them are."""
 
+_PRODUCERS = f"let producers of {HERE} continue: none of these steps removes what they write now"
+
 Advice = tuple[str | None, tuple[str | Action, ...], tuple[str, ...]]
 """The copy to keep, the next steps, and actions that would destroy the last copy."""
 
@@ -86,6 +88,7 @@ def advice(
     stop: tuple[str, ...] = (),
     never: tuple[str, ...] = (),
     groups: Sequence[NamedReset] = (),
+    last: Sequence[Action] = (),
 ) -> Advised:
     """Return advice about a loss, with or without a live copy of the records.
 
@@ -95,17 +98,19 @@ def advice(
         loss: the loss.
         stop, never: what else to do before all of it, and what else not to do.
         groups: consumer groups that are to restart from another position.
+        last: what to do after that, so that it does not happen again.
     """
     keep, next_steps, do_not = (_with_copy if loss.holders else _without_copy)(history, case, loss)
     resets = [*steps_of_named(history, case, loss, groups)]
     again, back_to = written_again(history, loss), None
     if again[0] and not resets:
-        resets, back_to = any_reset(history, case), reset_to(history, loss)
+        back_to = reset_to(history, loss)
+        resets = any_reset(history, case, back_to)
     concerned: tuple[str | Action, ...] = (
-        (_CONSUMERS[again], *resets) if not history.incarnation else ()
+        (_CONSUMERS[again], *resets, *(() if stop else (_PRODUCERS,))) if not history.incarnation else ()
     )  # no consumer reads a deleted topic
-    last = _freed_blocks(history, loss) if not loss.holders and keep is None else ()
-    next_steps = (*next_steps, *concerned, *last) if history.origin.of_kafka else _of_other(history, case, loss)
+    freed = _freed_blocks(history, loss) if not loss.holders and keep is None else ()
+    next_steps = (*next_steps, *concerned, *last, *freed) if history.origin.of_kafka else _of_other(history, case, loss)
     written = written_between(history, case, loss)
     return advised(
         history.name,

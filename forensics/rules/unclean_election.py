@@ -168,7 +168,7 @@ def _outside(history: History, case: Case, one: OutsideIsr) -> Finding:
         epochs=(one.epoch,),
         summary=f"broker {one.leader} was elected leader of epoch {one.epoch} from outside the ISR{members}",
         facts=(Fact(f"was elected leader of epoch {one.epoch}", broker=one.leader, refs=(one.ref,)),),
-        **advised(history.name, next_steps=(check(history),)),
+        **advised(history.name, next_steps=(check(history, case),)),
     )
 
 
@@ -331,7 +331,7 @@ def _finding(history: History, case: Case, epoch: Epoch) -> Finding:
         cause=cause,
         **advised(
             history.name,
-            next_steps=(*failed.steps, _WHO_FORCED if epoch.forced else check(history)),
+            next_steps=(*failed.steps, _WHO_FORCED if epoch.forced else check(history, case)),
             do_not=failed.do_not,
         ),
     )

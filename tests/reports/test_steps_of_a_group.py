@@ -38,8 +38,11 @@ def test_another_offset_to_begin_at_is_in_the_table() -> None:
         ("orders-1", "60 to 79", "20 offsets", "60"),
     ]
     assert [step.text for step in steps_of(group, group[0].lead.next_steps)] == [
-        "take each step for the other partition too, with its values of the table above, before you take the next one",
         "ask the owners of orders-0",
+        (
+            "do that for the other partition too (its values are in the table above) before you go on, and likewise "
+            "with each step below"
+        ),
         "to reset such a group to offset 50, stop it first:",
     ]
 

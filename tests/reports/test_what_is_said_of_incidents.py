@@ -587,7 +587,9 @@ def test_a_timestamp_of_a_wrong_clock_bounds_nothing(case: Callable[[str], Resul
 def test_a_group_can_be_set_to_the_first_lost_offset(case: Callable[[str], Result]) -> None:
     """The command only shows what it would do, and each partition has its own offset."""
     loss = of(case("powerloss-2.8.2-replication"), "orders-0", LOST)
-    (command,) = (step.command for step in loss.next_steps if step.command)
+    shown, command = (step.command for step in loss.next_steps if step.command)
+    assert "kafka-consumer-groups.sh --bootstrap-server" in shown
+    assert shown.endswith("--describe --all-groups")
     assert "--group GROUP --topic orders:0 --reset-offsets --to-offset 10 --dry-run" in command
     assert not any("to-offset 10" in text for text in loss.advice if text)
 
@@ -596,10 +598,10 @@ def test_each_step_is_for_all_damaged_partitions_before_the_next(case: Callable[
     """Broker 2 is started once, after both damaged directories are moved."""
     result = case("bitrot-3.9.1")
     said = " ".join(render(result, width=100).split())
-    every = said.index("Do first take each step for the other partition too, before you take the next one")
-    assert every < said.index("then copy broker 2's directory pay-1") < said.index("Then start broker 2")
+    every = said.index("then do that for the other partition too before you go on, and likewise with each step below")
+    assert said.index("Do first copy broker 2's directory pay-1") < every < said.index("Then start broker 2")
     ticket = markdown.render(result)
-    assert ticket.index("take each step for the other partition too") < ticket.index("copy broker 2's directory pay-1")
+    assert ticket.index("copy broker 2's directory pay-1") < ticket.index("do that for the other partition too before")
 
 
 def test_a_ticket_has_the_caution_too(case: Callable[[str], Result]) -> None:

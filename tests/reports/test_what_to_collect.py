@@ -13,7 +13,16 @@ import polars as pl
 import pytest
 
 from forensics.engines.local import scan
-from forensics.reports.collecting import commands, only_if_saved, saved, script, still, wanted, with_positions
+from forensics.reports.collecting import (
+    POSITIONS,
+    commands,
+    only_if_saved,
+    saved,
+    script,
+    still,
+    wanted,
+    with_positions,
+)
 from forensics.reports.text import render
 from forensics.result import Result
 from forensics.rules.wants import Question
@@ -74,7 +83,7 @@ def test_positions_that_cannot_answer_are_not_asked_for(committing: Result) -> N
 @pytest.mark.parametrize("name", ["rackloss-3.9.1", "bitrot-3.9.1"])
 def test_what_the_list_asks_of_a_broker_is_in_its_command(name: str, case: Callable[[str], Result]) -> None:
     result = case(name)
-    found = still(wanted(result))
+    found = [replace(one, empty=False) for one in still(wanted(result))]  # what is empty has no command
     lines = {command.where: command.line for command in commands(result, found)}
     for one in found:
         for broker in one.want.ways[0].brokers:
@@ -96,7 +105,8 @@ def test_commands_name_the_hosts_that_settings_state(case: Callable[[str], Resul
             for one in result.case.everyone
         )
         told = replace(result, case=replace(result.case, everyone=everyone))
-        return script(told), [command.where for command in commands(told, still(wanted(result)))]
+        found = [replace(one, empty=False) for one in still(wanted(result))]
+        return script(told), [command.where for command in commands(told, found)]
 
     known = {one.id: f"kafka-{one.id}" for one in result.case.everyone}
     text, where = script_with(known, "/srv/kafka")
@@ -115,7 +125,11 @@ def test_positions_are_not_asked_for_where_no_group_committed_any(tmp_path: Path
     with tarfile.open(data) as archive:
         archive.extractall(tmp_path, filter="data")
     folder = tmp_path / "quorumrolled-3.9.1"
-    assert with_positions(scan([str(folder)])) == {}
+    result = scan([str(folder)])
+    assert with_positions(result) == {}
+    asked = [one for one in wanted(result) if all(p.history.topic == POSITIONS for p in one.partitions)]
+    assert all(one.empty for one in asked)
+    assert not any(POSITIONS in one.line for one in commands(result, asked))
     checkpoint = folder / "broker-2" / "data" / "replication-offset-checkpoint"
     checkpoint.write_text(checkpoint.read_text().replace("__consumer_offsets 1 0\n", "__consumer_offsets 1 5\n"))
     assert {*with_positions(scan([str(folder)])).values()} == {(1, 2, 3)}

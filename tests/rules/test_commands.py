@@ -72,7 +72,7 @@ def test_addresses_are_those_that_a_broker_of_the_cluster_states() -> None:
 
 
 def test_kraft_without_a_release_has_no_option_of_old_ones() -> None:
-    assert [chosen(tool, None, kraft=True)[1] for tool in Tool] == ["", "", ""]
+    assert [chosen(tool, None, kraft=True)[1] for tool in Tool] == [""] * len(Tool)
 
 
 def test_an_unclean_election_is_a_command_from_2_4_on_and_a_setting_before() -> None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from forensics.rules.finding import GroupReset
+import pytest
+
+from forensics.rules.finding import GroupReset, advised
+from forensics.rules.group_resets import any_reset
 from tests.committed import Commit, commit
 from tests.incident import Incident
 
@@ -28,6 +31,19 @@ def two_losses(folder: Path) -> Incident:
         incident[number].segment([(0, 9, 0), (10, 14, 1), (15, 40, 2)])
         incident[number].epochs((0, 0), (1, 10), (2, 15)).checkpoint(41)
     return incident
+
+
+@pytest.mark.parametrize(
+    ("first", "said"), [(30, "CURRENT-OFFSET is 30 or below, or it skips records."), (0, "CURRENT-OFFSET is 0.")]
+)
+def test_a_group_that_the_evidence_does_not_name_is_shown_first(first: int, said: str, tmp_path: Path) -> None:
+    """No position is below 0."""
+    incident = two_losses(tmp_path)
+    show, reset = any_reset(incident.history(), incident.scan().case, first)
+    assert show.command is not None
+    assert show.command.endswith("--describe --all-groups")
+    filled = advised("orders-0", next_steps=[reset], reset_to=first)["next_steps"]
+    assert f"Leave alone a group whose {said}" in filled[0].text
 
 
 def test_a_group_gets_one_reset_to_the_lowest_offset_of_all_losses(tmp_path: Path) -> None:

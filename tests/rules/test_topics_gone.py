@@ -9,10 +9,11 @@ import pytest
 from forensics.engines import large
 from forensics.engines.local import scan
 from forensics.reports import markdown, text
+from forensics.reports.collecting import wanted
 from forensics.reports.json_report import render
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import Judgement, Severity
-from forensics.rules.wants import Question
+from forensics.rules.wants import Artefact, Question
 from tests.cases.test_recorded import unpacked
 from tests.incident import Incident
 
@@ -62,6 +63,19 @@ def test_a_topic_that_every_replica_finds_gone_is_suspected(tmp_path: Path) -> N
     steps = [str(step) for step in finding.next_steps]
     assert any("find out whether somebody deleted topic orders on purpose" in step for step in steps)
     assert any("salvage" in step and "/orders-0.*-stray -p" in step and "--offsets 0..80" in step for step in steps)
+
+
+@pytest.mark.parametrize(("release", "asked"), [("3.9.1", False), ("3.6.0", True)])
+def test_a_directory_that_was_renamed_is_not_asked_for_by_its_old_name(
+    release: str, asked: bool, tmp_path: Path
+) -> None:
+    """Since 3.6.1 it ends in -stray; before, it keeps its name until it is deleted (KAFKA-15605)."""
+    incident = topic_gone(tmp_path / "in")
+    for number in (1, 2, 3):
+        incident[number].says(21, f"INFO Kafka version: {release} (org.apache.kafka.common.utils.AppInfoParser)")
+    wants = [one.want for one in wanted(incident.scan())]
+    assert any(Artefact.DATA_DIRECTORY in want.artefacts for want in wants) == asked
+    assert Question.TOPIC_DELETED in {want.question for want in wants}
 
 
 @pytest.mark.parametrize("on", [(1,), (2, 3)])

@@ -165,7 +165,7 @@ def _gathered(result: Result, positions: _Positions, called: Namer) -> dict[tupl
     rows: dict[tuple[object, ...], _Gathered] = {}
     for partition in present(result):
         cluster = partition.history.cluster if several else None
-        for rule, want in _still(positions, partition):
+        for rule, want in _still(result, positions, partition):
             way = next(iter(want.ways), Collect((), want.replicas))
             row = rows.setdefault(
                 (cluster, way.brokers, way.artefacts, want.origin), _Gathered(way, origin=want.origin)
@@ -177,20 +177,21 @@ def _gathered(result: Result, positions: _Positions, called: Namer) -> dict[tupl
     return rows
 
 
-def _wants(partition: Partition) -> list[tuple[str, Want]]:
+def _wants(result: Result, partition: Partition) -> list[tuple[str, Want]]:
     return [
         (rule, want)
         for rule, judgement in partition.judgements.items()
         if judgement.verdict is Verdict.UNKNOWN
         for want in judgement.missing
+        if not collecting.renamed(result, partition, want)
     ]
 
 
-def _still(positions: _Positions, partition: Partition) -> list[tuple[str, Want]]:
+def _still(result: Result, positions: _Positions, partition: Partition) -> list[tuple[str, Want]]:
     """Return what brokers still have that would answer a question, with the rule that asks it."""
     return [
         (rule, one)
-        for rule, want in _wants(partition)
+        for rule, want in _wants(result, partition)
         for one in (collecting.kept(positions, partition, want) if collecting.only_if_saved(want) else [want])
     ]
 
@@ -250,7 +251,7 @@ def _asked(result: Result, positions: _Positions, called: Namer) -> list[Asked]:
     uses: dict[Want, int] = {}
     for partition in present(result):
         name = called(partition.history)
-        for rule, want in _still(positions, partition):
+        for rule, want in _still(result, positions, partition):
             first.setdefault(want, (want_text(want, partition.history.name), name))
             rules.setdefault(want, {})[rule] = None
             where.setdefault(want, set()).add(name)
