@@ -6,12 +6,15 @@ empty for ever, and a device may have no end.
 
 from __future__ import annotations
 
+import codecs
 import errno
+import json
+import math
 import os
 import stat
 from io import BufferedReader
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from parsers.limits import Limit
 
@@ -62,6 +65,42 @@ def contents(path: str | Path, limit: Limit) -> bytes:
     if is_larger or len(data) > limit.value:
         raise OSError(errno.EFBIG, limit.told("is larger than {}"), str(path))
     return data
+
+
+def text(path: str | Path, limit: Limit) -> str:
+    """Return a text of UTF-8, or of UTF-16 with the mark that shells of Windows write; the mark is left out.
+
+    Args:
+        path: the file.
+        limit: bytes that it may have.
+
+    Raises:
+        OSError: as of ``contents``.
+        UnicodeDecodeError: it is no such text.
+    """
+    data = contents(path, limit)
+    wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return data.decode("utf-16" if wide else "utf-8-sig")
+
+
+def finite_json(text: str) -> Any:
+    """Return what a text is as JSON; no number in it is infinite, so that each can become a whole one.
+
+    Raises:
+        ValueError: it is no JSON, or a number in it is not finite.
+        RecursionError: it is nested too deeply.
+
+    >>> finite_json('[1, 2.5]')
+    [1, 2.5]
+    """
+    return json.loads(text, parse_constant=_finite, parse_float=_finite)
+
+
+def _finite(number: str) -> float:
+    found = float(number)
+    if not math.isfinite(found):
+        raise ValueError(f"{number[:20]} is no number")
+    return found
 
 
 def no_file(path: str | Path) -> str:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from forensics.errors import UnwritableOutput
+from forensics.overwriting import replaceable
 from parsers.encodings.json_text import STEERING, escaped
 from parsers.files.remote import is_remote
 from parsers.files.sources import Source
@@ -273,14 +274,16 @@ def put_text(path: str, pieces: Iterable[str], evidence: Iterable[Source] = ()) 
         stream.writelines(pieces)
 
 
-def writable(*paths: str | None) -> None:
+def writable(*paths: str | None, inputs: Iterable[str | None] = ()) -> None:
     """Make sure that files can be written before anything is read: a scan may take an hour.
 
     Args:
         paths: files, made later; None and ``-`` (standard output) are passed over.
+        inputs: files that are read beside the evidence.
 
     Raises:
-        UnwritableOutput: one of them is a folder, or its folder is missing or cannot be written to.
+        UnwritableOutput: one of them is a folder, or its folder is missing or cannot be written to; or it would replace
+            what ``replaceable`` keeps.
     """
     for given in paths:
         if given is None or given == "-":
@@ -296,6 +299,7 @@ def writable(*paths: str | None) -> None:
         special = path.exists() and not path.is_file()
         if not os.access(path if special else folder, os.W_OK):
             raise UnwritableOutput(f"{given}: permission denied to write there; name a file that can be written")
+    replaceable(paths, inputs)
 
 
 def evidence_around(folder: Path, inputs: Iterable[str]) -> str | None:

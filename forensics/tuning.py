@@ -16,7 +16,7 @@ from typing import Any
 
 from forensics.case.topics import matches
 from forensics.errors import BadConfiguration
-from forensics.named_files import contents
+from forensics.named_files import text
 from forensics.outputs import evidence_around
 from forensics.repaired.changed import clusters_of, has_changed
 from forensics.repaired.conditions import Met
@@ -165,7 +165,7 @@ def severity(name: str, where: str) -> Severity:
 
 def _toml(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(contents(path, SETTINGS).decode("utf-8"))
+        return tomllib.loads(text(path, SETTINGS))
     except OSError as error:
         raise BadConfiguration(f"{path}: {error.strerror}; name a file that can be read, or use --isolated") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -80,7 +80,7 @@ def produce(
     Exit code: 0 all records were sent that were to be sent, 1 --null-headers skip left some out, 2 an error.
     """
     target_report = report if report is not None else str(Path(file).with_name("acknowledged.jsonl"))
-    writable(target_report)
+    writable(target_report, inputs=(file,))
     made = Report()
     null_headers = None if null_headers_text is None else NullHeaders(null_headers_text)
     _check(file, null_headers, uncommitted=uncommitted)

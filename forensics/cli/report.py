@@ -41,7 +41,7 @@ def report(folder: Path, format_name: str, output: str | None, tuning: Tuning, r
     """
     from forensics.engines.pipeline.stored import Stored
 
-    writable(output)
+    writable(output, inputs=(tuning.baseline, tuning.config))
     report = next(report for report in REPORTS if report.name == format_name)
     result = tune(Stored(folder).result(whole=report.whole), tuning)
     outside((output,), result.inputs)

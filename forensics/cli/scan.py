@@ -148,7 +148,7 @@ def scan(
     is 1. With --baseline also: 1 producers cannot go back yet, 3 not shown whether they can.
     """
     report = next(report for report in REPORTS if report.name == format_name)
-    writable(output, page)
+    writable(output, page, inputs=(tuning.baseline, tuning.config))
     reading.in_order(since, until)
     if folder is not None:
         tables.usable(Path(folder))

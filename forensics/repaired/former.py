@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
 from forensics.errors import BadBaseline
-from forensics.named_files import contents
+from forensics.named_files import finite_json, text
 from forensics.replay.lineage import Range
 from forensics.rules.finding import Severity
 from parsers.limits import BASELINE
@@ -97,17 +96,17 @@ def former_scan(path: str) -> FormerScan:
         BadBaseline: the file cannot be read, is redacted, or is something else.
     """
     try:
-        text = contents(path, BASELINE).decode("utf-8")
+        said = text(path, BASELINE)
     except OSError as error:
         raise BadBaseline(f"{path}: {error.strerror}; name a file written with --format json or jsonl") from None
     except UnicodeDecodeError:
         raise BadBaseline(f"{path}: not text; name a file written with --format json or jsonl") from None
     known: dict[str, FormerFinding] = {}
-    document = _document(path, text)
-    for where, row in _rows(path, text) if document is None else _rows_of(document):
+    document = _document(path, said)
+    for where, row in _rows(path, said) if document is None else _rows_of(document):
         try:
             found = _former(row)
-        except (KeyError, TypeError, ValueError):
+        except (AttributeError, KeyError, TypeError, ValueError):
             raise BadBaseline(f"{path}{where}: no fingerprint and severity of a finding{_ASK}") from None
         known[found.fingerprint] = found
     findings = tuple(sorted(known.values(), key=lambda one: one.order))
@@ -157,16 +156,24 @@ def _former(row: Mapping[str, Any]) -> FormerFinding:
     )
 
 
-def _document(path: str, text: str) -> Mapping[str, Any] | None:
+def _document(path: str, said: str) -> Mapping[str, Any] | None:
     """Return a text as one document; None if it is none, as JSON lines."""
     try:
-        document = json.loads(text)
+        document = finite_json(said)
     except (ValueError, RecursionError):
         return None
     if not isinstance(document, dict) or not _are_rows(document.get("findings")):
         return None
+    if not _are_rows(_known(document)):
+        raise BadBaseline(f"{path}: the list of known findings is not that of a scan{_ASK}")
     _not_redacted(path, document)
     return document
+
+
+def _known(document: Mapping[str, Any]) -> Any:
+    """Return the findings that an earlier baseline had, as a document lists them."""
+    tuning = document.get("tuning") or {}
+    return (tuning.get("known") or []) if isinstance(tuning, dict) else tuning
 
 
 def _are_rows(found: object) -> bool:
@@ -174,15 +181,15 @@ def _are_rows(found: object) -> bool:
 
 
 def _rows_of(document: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
-    told = document["findings"], (document.get("tuning") or {}).get("known", [])
+    told = document["findings"], _known(document)
     yield from ((f", finding {n}", row) for n, row in enumerate((row for rows in told for row in rows), start=1))
 
 
-def _rows(path: str, text: str) -> Iterable[tuple[str, Any]]:
-    for number, line in enumerate(text.split("\n"), start=1):
+def _rows(path: str, said: str) -> Iterable[tuple[str, Any]]:
+    for number, line in enumerate(said.split("\n"), start=1):
         if line.strip():
             try:
-                row = json.loads(line)
+                row = finite_json(line)
             except (ValueError, RecursionError) as error:
                 raise BadBaseline(f"{path}:{number}: not JSON ({error}){_ASK}") from None
             _not_redacted(path, row)

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 from forensics.errors import UnreadableInput
+from forensics.named_files import finite_json
 from forensics.outputs import as_json
 from forensics.salvage.transactions import State
 from parsers.formats.records import Record
@@ -99,19 +99,23 @@ def read(lines: Iterable[str], name: str) -> Iterator[Kept]:
             continue
         where = f"{name}:{number}"
         try:
-            yield _kept(json.loads(text), where)
+            yield _kept(finite_json(text), where)
         except (ValueError, TypeError, KeyError, RecursionError, binascii.Error) as error:
             raise UnreadableInput(
                 f"{where}: is no record as forensics salvage writes it ({type(error).__name__}: {error})"
             ) from None
 
 
+_LONG = 1 << 63
+"""Offsets and timestamps are a Java long."""
+
+
 def _kept(said: dict[str, Any], where: str) -> Kept:
-    stamp = said["timestamp"]
+    offset, stamp = int(said["offset"]), -1 if said["timestamp"] is None else int(said["timestamp"])
+    if not 0 <= offset < _LONG or not -1 <= stamp < _LONG:
+        raise ValueError("Kafka has no such offset or timestamp")
     headers = tuple((str(name), _bytes(value)) for name, value in said["headers"])
-    record = Record(
-        int(said["offset"]), -1 if stamp is None else int(stamp), _bytes(said["key"]), _bytes(said["value"]), headers
-    )
+    record = Record(offset, stamp, _bytes(said["key"]), _bytes(said["value"]), headers)
     state = said["transaction"]
     return Kept(record, None if state is None else State(state), where)
 

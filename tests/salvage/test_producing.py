@@ -55,6 +55,9 @@ def test_a_line_gives_the_record_back(record: Record, state: State | None) -> No
         '{"offset": "x"}',
         "[" * 100_000,
         line(Record(1, 2, b"a", b"b"), origin()).replace('"a"', '{"base64": "!"}'),
+        line(Record(1, 2, b"a", b"b"), origin()).replace('"offset": 1', '"offset": 1e400'),
+        line(Record(1, 2, b"a", b"b"), origin()).replace('"timestamp": 2', '"timestamp": Infinity'),
+        line(Record(1, 2, b"a", b"b"), origin()).replace('"offset": 1', f'"offset": {1 << 63}'),
     ],
 )
 def test_a_line_that_is_no_record_is_named(text: str) -> None:
