@@ -50,9 +50,7 @@ def replaceable(outputs: Iterable[str | None], inputs: Iterable[str | None] = ()
         if there is not None and there in read:
             raise UnwritableOutput(f"{output} is {read[there]}; name another file")
         if there is not None and _is_of_broker(Path(output)):
-            raise UnwritableOutput(
-                f"{output} is a log or a file of a broker, which is never written to; name another"
-            )
+            raise UnwritableOutput(f"{output} is a log or a file of a broker, which is never written to; name another")
 
 
 def _is_file_or_new(path: str) -> bool:
