@@ -128,6 +128,19 @@ class Broker:
         return self.settings.get("process.roles", "").strip("[]") == "controller"
 
     @property
+    def folders(self) -> tuple[str, ...]:
+        """Its data folders as its evidence states them: none if it states none.
+
+        That is ``log.dirs`` as it printed it last, else of its configuration, where without it ``log.dir`` holds
+        (kafka.server.KafkaConfig, logDirs); and ``metadata.log.dir``, if it is set.
+        """
+        configured = [self.settings.get(name, "null") for name in ("log.dirs", "log.dir", "metadata.log.dir")]
+        printed, beside = [value for _, value in self.log_dirs[-1:]], configured.pop()
+        stated = [value for value in (*printed, *configured) if value != "null"][:1]
+        stated += [beside] if beside != "null" else []
+        return tuple(dict.fromkeys(name for value in stated for folder in value.split(",") if (name := folder.strip())))
+
+    @property
     def release(self) -> Release | None:
         """Its release, the one that it printed last; None if it printed none.
 

@@ -17,6 +17,7 @@ from forensics.case.order import METADATA_TOPIC
 from forensics.case.partial import excerpts_alone
 from forensics.replay.confidence import decides
 from forensics.replay.facts.isr import broker_set
+from forensics.replay.signs.sign import Sign
 from forensics.reports.collecting import log_folders, script
 from forensics.reports.incidents import incarnation_of
 from forensics.reports.remarks import headline_of
@@ -198,6 +199,8 @@ def caution(result: Result) -> str:
     if not grave:
         return ""
     if kept := [one for one in grave if one.keep]:
+        if all(one.subject == Sign.TOPIC_GONE.name for one in kept):
+            return _CAUTION.format(copied=_stray(result), while_running="")
         return _CAUTION.format(copied=f"what is named under Keep of {runs_of_lives(kept)}", while_running="")
     whole = _whole({incarnation_of(one) for one in grave}, result)
     copied = _of_logs(result, controllers=any(one.controllers for one in grave))
@@ -205,6 +208,13 @@ def caution(result: Result) -> str:
     how = _SCRIPT.format(command=command) if command else ""
     shown = any(decides(one.confidence) for one in grave)
     return f"{_CAUTION.format(copied=copied, while_running=f'{how}{_RUNNING}')}. {_ELSEWHERE[shown, whole]}"
+
+
+def _stray(result: Result) -> str:
+    """Return in words which directories to copy of topics that the controllers do not know, with paths if known."""
+    named = log_folders(result, controllers=False)
+    paths = f" ({all_of([f'{one}/*-stray' for one in named])})" if 0 < len(named) <= FOLDERS else ""
+    return f"each directory of all brokers whose name ends in -stray{paths}"
 
 
 _CAUTION: Final = (

@@ -338,20 +338,9 @@ def _node(result: Result, cluster: str, node: int) -> str:
 
 
 def _folders(result: Result, cluster: str, broker: int) -> list[str]:
-    """Return the data folders of a broker that its evidence states, all of them, as a shell reads them.
-
-    That is ``log.dirs`` as it printed it last, else of its configuration, where without it ``log.dir`` holds
-    (kafka.server.KafkaConfig, logDirs); and ``metadata.log.dir``, if it is set. A report without names has none.
-    """
+    """Return the data folders of a broker that its evidence states, as a shell reads them; none without names."""
     node = _known(result, cluster, broker)
-    if node is None or result.redacted:
-        return []
-    configured = [node.settings.get(name, "null") for name in ("log.dirs", "log.dir", "metadata.log.dir")]
-    printed, beside = [value for _, value in node.log_dirs[-1:]], configured.pop()
-    stated = [value for value in (*printed, *configured) if value != "null"][:1]
-    stated += [beside] if beside != "null" else []
-    folders = dict.fromkeys(folder.strip() for value in stated for folder in value.split(","))
-    return [shlex.quote(folder) for folder in folders if folder]
+    return [] if node is None or result.redacted else [shlex.quote(folder) for folder in node.folders]
 
 
 def log_folders(result: Result, *, controllers: bool) -> list[str]:

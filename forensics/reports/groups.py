@@ -43,8 +43,6 @@ def same_elsewhere(group: Sequence[Incident]) -> str:
         return f"The same in {places}{when}{total(one.lead for one in group)}"
     where = f"{len(others):,} other partition{'' if len(others) == 1 else 's'}"
     named = runs(others)
-    if any(one.epochs != group[0].lead.epochs for one in others):
-        where = f"{where}, in other leader epochs"
     same = ", the same offsets" if group[0].lead.offsets else ""
     return f"The same in {where}{same}{when}{total(others)}: {named}{earlier(others[0].incarnation)}"
 

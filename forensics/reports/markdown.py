@@ -26,10 +26,12 @@ from forensics.reports.titles import (
     open_texts,
     others_texts,
     source_of,
+    times,
     title_of,
     why_inferred,
 )
 from forensics.result import Result
+from forensics.rules.evidence_gap import ID as GAPS
 from forensics.rules.finding import Action, Finding, Severity, sentence
 from forensics.rules.stated_problems import Problem
 from forensics.version import __version__
@@ -66,6 +68,8 @@ def render(result: Result) -> str:
         "",
         *_problems(result),
         "",
+        *_information(result, several=several),
+        "",
         *_collect(result, several=several),
         "",
         escaped(sentence(after_repair(result))),
@@ -73,6 +77,16 @@ def render(result: Result) -> str:
         _source(result),
     ]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip() + "\n"
+
+
+def _information(result: Result, *, several: bool) -> list[str]:
+    """Return findings of severity info, a line each; missing evidence is listed further down."""
+    quiet = [one for one in result.findings if one.severity is Severity.INFO and one.rule != GAPS]
+    if not quiet:
+        return []
+    said = [f"{_called(one, several=several)}: {one.summary}{times(one)}" for one in quiet[:BRIEF]]
+    more = [f"… and {len(quiet) - BRIEF:,} more: `--format json` has them all."] if len(quiet) > BRIEF else []
+    return ["## Information", "", *(f"- {escaped(sentence(one, capital=False))}" for one in said), *more]
 
 
 def _repair(result: Result) -> list[str]:

@@ -100,7 +100,7 @@ def together(leads: Iterable[Finding]) -> str:
 
 _MEANS = {
     Confidence.PROVEN: "two independent files show each fact",
-    Confidence.INFERRED: "a fact follows from the protocol, or only one file shows it; act as if it were proven",
+    Confidence.INFERRED: "it follows from the protocol, or only one file shows it. Treat it as certain",
 }
 """The meaning of a confidence, for a reader who meets the word first; the answer itself explains a suspicion."""
 

@@ -198,13 +198,13 @@ def judgements(history: History, case: Case, shared: Shared | None = None) -> li
 
 def _judgements(history: History, case: Case, shared: Shared | None) -> list[Judgement]:
     if others := _in_its_directory(history, case):
-        judged = _suspecting(history, _asked(history, case))
+        judged = _suspecting(history, case, _asked(history, case))
         return [_for_origin(_without_own_records(answer, others), history.origin) for answer in judged]
     shared = shared if shared is not None else Shared()
     if history.alike in shared.alike:
         return shared.alike[history.alike].of(history, case)
     judged = _asked(history, case)
-    suspected = shared.once(_suspecting(history, judged))
+    suspected = shared.once(_suspecting(history, case, judged))
     answers = _with_assumption(history, suspected)
     if history.alike is not None and suspected == judged:  # a suspicion is no rule's own answer
         shared.alike[history.alike] = Alike(answers)
@@ -245,11 +245,11 @@ def _without_own_records(answer: Judgement, others: Mapping[int, tuple[str, ...]
     return judgement(answer.rule, (), [Want(Question.OWN_RECORDS, ways, tuple(sorted(others)), because=because)])
 
 
-def _suspecting(history: History, judged: list[Judgement]) -> list[Judgement]:
+def _suspecting(history: History, case: Case, judged: list[Judgement]) -> list[Judgement]:
     """Return the answers with what lines suggest. Of the metadata log they suggest nothing: signs are about an ISR."""
     if history.quorum is not None:
         return judged
-    suspected = contained(lambda: with_suspected(history, judged, RULES))
+    suspected = contained(lambda: with_suspected(history, case, judged, RULES))
     return judged if isinstance(suspected, Defect) else suspected
 
 

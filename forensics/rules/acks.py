@@ -81,7 +81,7 @@ def _by_isr(history: History, written: Sequence[int], least: int, needs: str, re
     return Fact(f"producers with acks=all {text}", refs=refs, states=States.CONTEXT)
 
 
-_WITH_TWO = {True: ". Also with 2 it would have acknowledged them", False: ""}
+_WITH_TWO = {True: ". A value of 2 would not have prevented that", False: ""}
 """Words about a setting of 2, by whether the leader would have acknowledged with that too."""
 
 

@@ -139,7 +139,8 @@ CAUSES: tuple[Cause, ...] = (
     Cause(
         CauseId.VOTERS_LOST_RECORDS,
         "a controller lost what it had of the metadata log: most likely its disk was wiped, formatted again or put "
-        "back from an older copy. A majority of controllers that lack a record elects a leader without it",
+        "back from an older copy. Controllers that lack a record can elect a leader without it, and a controller that "
+        "is the only one begins with what its disk has",
         "KIP-595",
         "all versions with KRaft: a vote counts whatever the voter had before its disk was replaced",
         "replace the disk of one controller at a time, and wait until it has the whole log again; do not restore a "

@@ -51,6 +51,15 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
         "log start offset": (
             "The offset of the first record that a replica still has: retention deletes older ones, which is no loss."
         ),
+        "stray": (
+            "A replica whose topic the controllers do not know, or that they did not assign to its broker. Since 3.6.1 "
+            "the broker renames its directory to TOPIC-N.ID-stray and keeps it. Earlier releases may delete it. If "
+            "controllers lost the topic, it may be the only copy."
+        ),
+        "earlier topic": (
+            "A topic that was deleted or lost, and whose name another topic has now. Each has a topic id of its own."
+        ),
+        "topic id": "A name that the controllers give each topic (KIP-516). A topic that is created again has another.",
         "leader": "The replica that takes all new records. The other replicas, the followers, copy them from it.",
         "leader epoch": (
             "A number that rises by one with each new leader, and when the leader is gone and there is no other. It "
@@ -115,6 +124,10 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
         "committed offset": (
             "Of a consumer group: how far it has read a partition, as it noted itself in the topic __consumer_offsets. "
             "Of a partition: an offset below the high watermark, whose record is committed."
+        ),
+        "CURRENT-OFFSET": (
+            "The position of a consumer group in a partition, as kafka-consumer-groups.sh --describe shows it: the "
+            "offset of the next record that it reads."
         ),
         "auto.offset.reset": (
             "A setting of consumers: where they continue if the partition has no record at their position. latest "
@@ -265,6 +278,8 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
 SHORT: Mapping[str, str] = MappingProxyType(
     {
         "LEO": "log end offset",
+        "old topic": "earlier topic",
+        "position": "CURRENT-OFFSET",
         "HW": "high watermark",
         "HWM": "high watermark",
         "LSO": "last stable offset",

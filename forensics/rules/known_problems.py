@@ -484,7 +484,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         records=Records.UNKNOWN,
         means=(
             "The stop itself removes no record. The lines before it show a failed read or write: a full or broken "
-            "disk, a missing mount, or files that belong to another user."
+            "disk, a missing mount, a directory that was moved away, or files that belong to another user."
         ),
         fetch=(_CAUSE, _DISK),
         do_not=(_KEEP_DIRS,),

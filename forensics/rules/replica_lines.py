@@ -98,8 +98,8 @@ REPLICAS: tuple[KnownProblem, ...] = (
         means=(
             "If the topic was deleted while {who} was down, this is routine. If the controllers lost their metadata "
             "or were formatted again, nearly all topics of {who} are in such lines, also __consumer_offsets. Then this "
-            "replica may be the only copy. Up to 3.6 a broker may delete it a minute later; since 3.7 it renames the "
-            "directory to -stray and keeps it."
+            "replica may be the only copy. Before 3.6.1 a broker may delete it a minute later. Since then it renames "
+            "the directory to -stray and keeps it."
         ),
         fetch=(
             (
@@ -130,7 +130,7 @@ REPLICAS: tuple[KnownProblem, ...] = (
         means=(
             "Routine if the replica moved to other brokers, or its topic was deleted, while {who} was down. Not if its "
             "partition.metadata was lost: then it may have records that others lack. The directory gets a name that "
-            "ends in -stray, and the broker does not delete it (up to 3.6 it may)."
+            "ends in -stray, and the broker does not delete it (before 3.6.1 it may)."
         ),
         fetch=(
             "run kafka-topics --describe for {where}: are its replicas in the ISR, and is the topic id the same?",

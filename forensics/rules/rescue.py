@@ -454,8 +454,8 @@ def _send_again(history: History, case: Case, loss: Loss, *, others: bool) -> st
     return (
         f"{'only for what no copy has, ' if others else ''}ask the owners of the applications that write to {HERE} to "
         f"send {'these' if others else 'the lost'} records again. "
-        f"{_written(history, case, loss)}. To send more than these duplicates what is not lost: do that only where a "
-        "duplicate does no harm"
+        f"{_written(history, case, loss)}. What else they send arrives twice: do that only where it "
+        "does no harm"
     )
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from forensics.case import Origin
+from forensics.case import Case, Origin
 from forensics.replay.committed.surviving_copies import may_still_hold
 from forensics.replay.confidence import Weakness
 from forensics.replay.facts.directory import Ref
@@ -57,7 +58,7 @@ from forensics.rules.wants import Want
 from forensics.rules.wording import verb, want_text
 
 
-def with_suspected(history: History, judged: Sequence[Judgement], rules: Sequence[Rule]) -> list[Judgement]:
+def with_suspected(history: History, case: Case, judged: Sequence[Judgement], rules: Sequence[Rule]) -> list[Judgement]:
     """The judgements of a partition, with what is suspected where a verdict is unknown."""
     unknown = {one.rule for one in judged if one.verdict is Verdict.UNKNOWN}
     if unknown.isdisjoint(suspect.rule for suspect in SUSPECTS):
@@ -68,20 +69,22 @@ def with_suspected(history: History, judged: Sequence[Judgement], rules: Sequenc
     severities = {rule.id: rule.severity for rule in rules}
     return [
         replace(one, findings=(*one.findings, *more))
-        if one.rule in unknown and (more := _findings(history, one, found, severities[one.rule]))
+        if one.rule in unknown and (more := _findings(history, case, one, found, severities[one.rule]))
         else one
         for one in judged
     ]
 
 
-def _findings(history: History, judgement: Judgement, found: Sequence[Suspicion], severity: Severity) -> list[Finding]:
+def _findings(
+    history: History, case: Case, judgement: Judgement, found: Sequence[Suspicion], severity: Severity
+) -> list[Finding]:
     """Return the suspicions of one rule, each range once: of several signs the first in the table counts."""
     worded = {suspect.sign: suspect for suspect in SUSPECTS if suspect.rule == judgement.rule}
     kept = each_once(
         (one for sign in worded for one in found if one.sign is sign),
         (piece for finding in judgement.findings for piece in finding.offsets),
     )
-    return [_finding(history, worded[one.sign], one, severity, judgement.missing) for one in kept]
+    return [_finding(history, case, worded[one.sign], one, severity, judgement.missing) for one in kept]
 
 
 def _failed(one: Suspicion) -> tuple[str, ...]:
@@ -118,7 +121,6 @@ def _values(history: History, one: Suspicion) -> dict[str, object]:
         "offsets": offsets_text(one.offsets) if one.end is not None else "",
         "more": perhaps_text(None) if one.more else "",
         "finders": brokers_text([each.broker for each in one.stray]),
-        "kept": brokers_text(one.kept),
         "too": "restarted after an unclean stop too, and " if one.more else "",
         **_sides(one),
     }
@@ -146,11 +148,28 @@ _GONE = {
 """That no copy is left, by whether it is unknown that there were records."""
 
 
-_KEPT = (
-    f"{HERE}.*-stray of {{kept}}: brokers have given this name to the directories. Before 3.6.1 they keep the name "
-    f"{HERE}, and a broker may delete them within minutes"
-)
-"""Copies of a topic that the controllers do not know (KAFKA-15605)."""
+_KEEPS_STRAY = (3, 6, 1)
+"""The first release that keeps the replicas of a topic that the controllers do not know (KAFKA-15605)."""
+
+
+def _kept(one: Suspicion, case: Case) -> str:
+    """Return which directories to keep of a topic that the controllers do not know, with their paths if they are known.
+
+    A broker has one log directory, or the evidence does not show in which of several the replica is.
+    """
+    nodes = [(broker, case.brokers.get(broker)) for broker in one.kept]
+    folders = [node.folders if node is not None else () for _, node in nodes]
+    if all(len(own) == 1 for own in folders):
+        places = zip(folders, one.kept, strict=True)
+        named = ", ".join(f"{shlex.quote(own[0])}/{HERE}.*-stray of broker {broker}" for own, broker in places)
+    else:
+        named = f"{HERE}.*-stray of {brokers_text(one.kept)}"
+    if all(node is not None and (node.release or ()) >= _KEEPS_STRAY for _, node in nodes):
+        return f"{named}: brokers have given this name to the directories, and do not delete them"
+    return (
+        f"{named}: brokers have given this name to the directories. Before 3.6.1 they keep the name {HERE}, and a "
+        "broker may delete them within minutes"
+    )
 
 
 def _copy(history: History, one: Suspicion, held: Sequence[int]) -> str:
@@ -256,7 +275,7 @@ def _cause(history: History, suspect: Suspect, one: Suspicion) -> CauseId:
 
 
 def _finding(
-    history: History, suspect: Suspect, one: Suspicion, severity: Severity, missing: Sequence[Want]
+    history: History, case: Case, suspect: Suspect, one: Suspicion, severity: Severity, missing: Sequence[Want]
 ) -> Finding:
     held = _may_hold(history, one)
     gone = held is not None and not held and one.moved is None
@@ -286,7 +305,7 @@ def _finding(
         cause=_cause(history, suspect, one),
         **advised(
             history.name,
-            keep=_KEPT.format_map(values) if one.kept else None,
+            keep=_kept(one, case) if one.kept else None,
             next_steps=(
                 *(() if gone else (_copy(history, one, held or ()),)),
                 *((look_in(one.replica, one.moved),) if one.moved is not None and one.replica is not None else ()),

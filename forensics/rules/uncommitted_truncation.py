@@ -79,7 +79,7 @@ def _finding(history: History, truncation: Truncation, ranges: tuple[Range, ...]
     what = f"{offsets_text(ranges)} ({count_text(ranges)})"
     uncertain: tuple[str, ...] = ()
     missed_by = (
-        "only producers with acks=0 or acks=1 may miss them"
+        "only producers with acks=0 or acks=1 may miss them, as those with acks=all got no acknowledgement"
         if history.origin.of_kafka
         else "only a client that got its answer before they were committed may miss them"
     )

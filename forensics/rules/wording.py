@@ -124,8 +124,8 @@ SENTENCES: Mapping[Question, str] = MappingProxyType(
         Question.LEADER_FOLLOWED: "{brokers}'s state-change.log: which leader it followed when it truncated to {first}",
         Question.LEADERS_IN_ORDER: (
             "what was done to ZooKeeper or the metadata log and when, and {clients} of that time: "
-            "leader epochs of {partition} decreased ({because}), as after a restore from an older copy, so the order "
-            "of its leaders is unknown"
+            "leader epochs of {partition} were used again ({because}), as after a restore from an older copy, so the "
+            "order of its leaders is unknown"
         ),
         Question.WENT_ON_WITH: (
             "{clients} of that time, for {offsets}: which of the leaders of leader epoch {epoch} the partition "
@@ -203,8 +203,8 @@ SENTENCES: Mapping[Question, str] = MappingProxyType(
             "different leader epochs there"
         ),
         Question.VOTERS_HAD: (
-            "older copies of {partition} of {replicas}, and what was done to their disks: how far it was committed "
-            "before their logs became shorter"
+            "copies of {partition} of {replicas} from before their logs became shorter, and what was done to their "
+            "disks: how far it was committed"
         ),
         Question.HELD_ELSEWHERE: (
             "the data directory of {partition} and the complete logs of {brokers}: whether another copy has "
@@ -295,7 +295,7 @@ STATED: Mapping[HwSource, str] = MappingProxyType(
         HwSource.CHECKPOINT: "has {mark} in its checkpoint file: everything below {end} had been committed",
         HwSource.LEFT_BEHIND: "has {mark} in the checkpoint file of a directory that it no longer uses",
         HwSource.READ_BACK: "restarted and read back {mark}: everything below {end} had been committed before",
-        HwSource.KEPT: "began its next role with {mark}: everything below {end} had been committed before",
+        HwSource.KEPT: "began another role with {mark}: everything below {end} had been committed before",
         HwSource.ALONE_IN_ISR: (
             "had log end offset {end}{where}: it had led alone in the ISR, so everything below {end} was committed"
         ),

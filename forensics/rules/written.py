@@ -47,8 +47,8 @@ def written_between(history: History, case: Case, loss: Loss) -> Written | None:
     first, last = (datetime.fromtimestamp(time / 1e6, UTC) for time in whole)
     day = "" if first.date() == last.date() else f"{last:%Y-%m-%d} "
     text = (
-        f"between {first:%Y-%m-%d} {_clock(first)} and {day}{_clock(last)} UTC{_if_zone(case)}. {since[1]} the earlier "
-        f"time, and {until[1]} at the later one{_leader_gone(history, case, loss, whole)}"
+        f"between {first:%Y-%m-%d} {_clock(first)} and {day}{_clock(last)} UTC{_if_zone(case)}. {since[1]} the "
+        f"earlier time. At the later one, {until[1]}{_leader_gone(history, case, loss, whole)}"
     )
     return Written(*whole, text)
 
@@ -133,7 +133,7 @@ def _after(history: History, case: Case, loss: Loss, begun: _Moment, until: int)
     if stamped is None or stamped[1] > until or (stamped[0] < first - 1 and stamped[1] <= begun[0]):
         return begun
     offset, time = stamped
-    return time, f"The record at offset {offset}, before them, is of"
+    return time, f"Offset {offset}, the last record before them, is of"
 
 
 def _stamp_before(history: History, case: Case, first: int) -> tuple[int, int] | None:

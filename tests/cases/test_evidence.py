@@ -91,7 +91,7 @@ def test_a_cited_batch_stands_at_its_byte(trace: Path, scanned: Scanned) -> None
 # Wording of a fact, and which of its numbers a cited line or batch must contain.
 CLAIMS = (
     re.compile(
-        r"^(?:logged|had|has|restarted and read back|began its next role with|stopped leading with|stated) "
+        r"^(?:logged|had|has|restarted and read back|began another role with|stopped leading with|stated) "
         r"high watermark (\d+)"
     ),
     re.compile(r"^acknowledged offset (\d+)"),

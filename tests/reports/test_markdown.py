@@ -14,6 +14,7 @@ from forensics.engines.local import scan
 from forensics.reports.markdown import code, escaped, render
 from forensics.result import Result
 from tests.cli.conftest import Run, run
+from tests.incident import Incident
 from tests.rules.problem_lines import SHOWN
 
 __all__ = ["run"]
@@ -76,3 +77,18 @@ def test_several_clusters_are_named(sample_traces: Path) -> None:
     headings = [line for line in text.splitlines() if line.startswith("## orders-0")]
     assert len(headings) == 2
     assert all(line.startswith("## orders-0 of cluster ") for line in headings)
+
+
+def test_a_ticket_names_truncations_of_uncommitted_records(tmp_path: Path) -> None:
+    """Owners of producers with acks=1 would not hear of them else."""
+    incident = Incident(tmp_path)
+    incident.begins(50)
+    incident.elects(20, 1, 1, [1, 2, 3])
+    incident[1].leads(20, 1, 50, 50, [1, 2, 3])
+    incident[2].follows(20, 1, 1, 53, 50).cuts(21, 50)
+    incident[3].follows(20, 1, 1, 50, 50)
+    quiet = [one for one in incident.scan().findings if one.rule == "uncommitted-truncation"]
+    assert quiet
+    ticket = render(incident.scan())
+    assert "## Information" in ticket
+    assert all(f"- orders-0: {one.summary[:20]}" in ticket for one in quiet)

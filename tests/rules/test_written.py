@@ -15,7 +15,7 @@ from forensics.replay.coverage import Coverage
 from forensics.rules.written import _fenced, written_between
 from tests.incident import Incident
 
-STARTED = "and broker 1, which had led before, started again at the later one"
+STARTED = "At the later one, broker 1, which had led before, started again"
 
 
 def told(incident: Incident) -> str:
@@ -45,7 +45,7 @@ def test_a_leader_that_started_again_wrote_no_more(elected: float, again: float,
     """Its process of that time has ended by then; when it ended is unknown."""
     said = told(outage(tmp_path, elected=elected, again=again))
     assert (STARTED in said) == started
-    assert ("and broker 2 began leader epoch 1 without them at the later one" in said) != started
+    assert ("At the later one, broker 2 began leader epoch 1 without them" in said) != started
 
 
 def test_a_leader_whose_lines_are_not_whole_may_have_written_longer(

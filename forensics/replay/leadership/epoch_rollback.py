@@ -237,7 +237,7 @@ def _contradicting(stated: pl.DataFrame, state: list[str]) -> pl.DataFrame:
 
 def _twice(epoch: int, *leaders: int) -> str:
     who = [f"with {'no leader' if leader < 0 else f'leader {leader}'}" for leader in leaders]
-    return f"leader epoch {epoch} was handed out twice, {' and '.join(who)}"
+    return f"leader epoch {epoch} was used twice, {' and '.join(who)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,7 +108,7 @@ def _rolled_back(nodes: Nodes) -> Iterator[EpochRollback]:
         highest = own[0]
         for term in own[1:]:
             if term.led and highest.epoch >= term.epoch:
-                said = f"node {node} had been in leader epoch {highest.epoch}, and led epoch {term.epoch} then"
+                said = f"node {node} had been in leader epoch {highest.epoch}, and led epoch {term.epoch} after that"
                 yield EpochRollback(said, term.epoch, term.time, (highest.ref, term.ref))
             highest = max(highest, term, key=_epoch)
 
