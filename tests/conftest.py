@@ -92,7 +92,7 @@ AVAILABLE_PROVIDERS["repeatable"] = "tests.conftest.Repeatable"
 # No deadline: a busy machine is not a bug. Each run tries the same examples, so that a failure is of the change under
 # test; the profile "explore" tries new ones.
 hypothesis.settings.register_profile("explore", max_examples=2000, deadline=None, print_blob=True)
-for profile, examples in (("dev", 30), ("ci", 300)):
+for profile, examples in (("dev", 20), ("ci", 300)):
     hypothesis.settings.register_profile(
         profile, max_examples=examples, deadline=None, derandomize=True, print_blob=True, backend="repeatable"
     )

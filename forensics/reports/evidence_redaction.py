@@ -30,6 +30,8 @@ _NAMELESS: Final = re.compile(r"[0-9.,E-]*|true|false|null|\[\]|\[hidden\]|\*\*\
 """A value that is no name."""
 _LISTENER: Final = re.compile(r"\b(ListenerName\()(?!(?:PLAINTEXT|SSL|SASL_PLAINTEXT|SASL_SSL|CONTROLLER)\))[^()]+")
 """A listener that is not named after a security protocol."""
+_TOPIC: Final = re.compile(r"\b(topic )((?!topic[0-9]+\b)[A-Za-z0-9._-]*[A-Za-z0-9_-])")
+"""A topic in a sentence, which may be in no line that is understood."""
 _WORD: Final = re.compile(r"[^\W\d_][\w-]*")
 _PSEUDONYM: Final = re.compile(r"(?:topic|host|client|dir|group)[0-9]+(?:-[0-9]+)?|id[0-9]{19}A")
 _CHECKPOINT: Final = re.compile(r"(\S+)( [0-9]+ -?[0-9]+\s*)", re.DOTALL)
@@ -82,8 +84,13 @@ class EvidenceRedactor(Redactor):
     def _line(self, line: str) -> str:
         shown = _SETTING.fullmatch(line)
         if shown is None:
-            return _LISTENER.sub(rf"\1{WITHHELD}", self.text(line))
+            named = _TOPIC.sub(self._named_topic, line)
+            return _LISTENER.sub(rf"\1{WITHHELD}", self.text(named))
         return f"{shown[1]}{self.setting(shown['key'], shown['value'])}{shown['end']}"
+
+    def _named_topic(self, found: re.Match[str]) -> str:
+        word = found[2].lower()
+        return found[0] if word in _vocabulary() else found[1] + self._seen_topic(found[2])
 
     def _of_kafka(self, word: re.Match[str]) -> str:
         known = word[0].lower() in _vocabulary() or _PSEUDONYM.fullmatch(word[0]) is not None

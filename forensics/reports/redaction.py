@@ -71,7 +71,8 @@ _HOSTS = (
     ),
 )
 _CLIENTS = re.compile(
-    r"""\b(clientId|client\.id|clientName|principal|groupId|group\.id|transactionalId|transactional\.id|username|user)"""
+    r"""\b(clientId|client\.id|clientName|principal|groupId|group\.id|transactionalId|transactional\.id|username|user"""
+    r"""|clusterId|cluster\.id|rackId|rack|broker\.rack|client\.rack|authenticationID|authorizationID)"""
     r"""("?\s*[=:]\s*"?)((?:User:)?(?:[^,"'()\[\]{}=]+(?=,\s\w+=|[\])])|[^\s,;"'()\[\]{}]+))"""
 )
 """A name may have spaces where another key, or the end of a list, follows it: Kafka allows any client id."""
@@ -82,6 +83,13 @@ _OF_GROUPS_LOG = re.compile(r"\[?Group(?:Coordinator|MetadataManager)\b")
 _MEMBERS = re.compile(
     r"""\b([Gg]roup|[Mm]ember(?: id)?)(\s+)"""
     r"""((?!(?:in|is|was|with|id|and|for|from|metadata)\b)[^\s,;"'()\[\]{}=:]+)"""
+)
+# Topics of which nothing else is known: "topics=[FetchTopic(topic=orders", "Topic:LITERAL:orders" of an authorizer.
+_TOPICS = re.compile(r"""(\btopic\s*=\s*'?|\bTopic:(?:LITERAL|PREFIXED):)([A-Za-z0-9._-]+)""")
+# A row of kafka-consumer-groups: group, topic and partition, three or four numbers, member, host and client.
+_GROUP_ROW = re.compile(
+    r"(?m)^([ \t]*)((?:\S+ )*\S+)([ \t]+\S+[ \t]+[0-9]+(?:[ \t]+(?:-|-?[0-9]+)){3,4}[ \t]+)(\S+)"
+    r"(?:([ \t]+/?)(\S+))?(?:([ \t]+)(\S+))?(?=[ \t]*$)"
 )
 _SECRETS = re.compile(r"""\b(\w*(?:password|secret|token))("?\s*[=:]\s*"?)([^\s,;"'()\[\]{}]+)""", re.IGNORECASE)
 # The subject of a certificate: "CN=broker,OU=kafka,O=A House".
@@ -102,6 +110,8 @@ _FULL = re.compile(r"(?=.*[A-Za-z])[^.]+(?:\.[^.]+){2,}")
 _ENDPOINTS = re.compile(r"listeners|zookeeper\.connect|bootstrap|quorum\.voters|host")
 
 
+_NUMBERS = ("broker.id", "node.id")
+"""Settings whose value is a number, and in a damaged file may be anything."""
 _PUBLIC_BUILD = re.compile(r"unknown|[0-9]*(?:[.-](?:[0-9]+|ccs|ce|cp[0-9]*|SNAPSHOT|rc[0-9]*|IV[0-9]+))*")
 """A version whose builder is no secret: Kafka's own, or a vendor's. AppInfoParser prints ``unknown`` without one."""
 
@@ -187,6 +197,7 @@ class Redactor:
         self._bare: dict[str, str] = {}  # what machines are called without their domain
         self._parts: dict[str, str] = {}
         self._clients: dict[str, str] = {}
+        self._others: dict[str, str] = {}  # topics of which only a word is known
         self._listeners: dict[str, str] = {}
         # A topic may be as short as a letter: whole words only, or before a partition's number.
         names = sorted(self._topics, key=lambda name: (-len(name), name))
@@ -231,7 +242,9 @@ class Redactor:
         if not text:
             return text
         text = _SECRETS.sub(lambda m: m[1] + m[2] + WITHHELD, text)
+        text = _GROUP_ROW.sub(self._group_row, text)
         text = _SUBJECT.sub(lambda m: self._client(m[0]), text)
+        text = _TOPICS.sub(lambda m: m[1] + self._seen_topic(m[2]), text)
         for pattern in (_CLIENTS, _CALLED, *((_MEMBERS,) if _OF_GROUPS_LOG.search(text) else ())):
             text = pattern.sub(lambda m: m[1] + m[2] + self._client(m[3]), text)
         text = _LISTENERS.sub(self._listener, text)
@@ -291,8 +304,19 @@ class Redactor:
             return found[0]
         return before + self._listeners.setdefault(name, f"LISTENER{len(self._listeners) + 1}")
 
+    def _group_row(self, found: re.Match[str]) -> str:
+        indent, group, between, member, at, host, gap, client = found.groups(default="")
+        name = self._groups.get(group) or self._client(group)
+        where = host if host == "-" else self._host(host)
+        return f"{indent}{name}{between}{self._client(member)}{at}{where}{gap}{self._client(client)}"
+
+    def _seen_topic(self, name: str) -> str:
+        """Return a topic that has a pseudonym as it is, to be replaced with the others, and one for any other."""
+        known = name in self._topics or name in _INTERNAL or name.rpartition("-")[0] in self._topics
+        return name if known else self._others.setdefault(name, f"other-topic{len(self._others) + 1}")
+
     def _client(self, name: str) -> str:
-        if name in ("null", "None", "-", ""):
+        if name in ("null", "None", "-", "") or name in self._ids:
             return name
         return self._clients.setdefault(name.removeprefix("User:"), f"client{len(self._clients) + 1}")
 
@@ -416,6 +440,10 @@ class Redactor:
             evidence=self._pieces(one.evidence),
         )
 
+    def _value(self, value: str) -> str:
+        """Return a value that a line states, which may be the name of a group as a whole."""
+        return self._groups.get(value) or self.text(value)
+
     def _problem(self, one: Problem) -> Problem:
         return replace(
             one,
@@ -424,7 +452,7 @@ class Redactor:
             means=self.text(one.means),
             fetch=tuple(self.text(step) for step in one.fetch),
             do_not=tuple(self.text(step) for step in one.do_not),
-            values={name: self.text(v) if isinstance(v, str) else v for name, v in one.values.items()},
+            values={name: self._value(v) if isinstance(v, str) else v for name, v in one.values.items()},
             evidence=self._pieces(one.evidence),
         )
 
@@ -506,7 +534,7 @@ class Redactor:
 
     def setting(self, key: str, value: str) -> str:
         """Return the value of a setting with pseudonyms; of one with addresses that it is withheld."""
-        if key in addresses.SETTINGS:
+        if key in addresses.SETTINGS or (key in _NUMBERS and not value.lstrip("-").isdecimal()):
             return WITHHELD
         if key.endswith(("log.dir", "log.dirs", ".dir", ".location", ".path")):
             return ",".join(self.path(part) for part in value.split(","))

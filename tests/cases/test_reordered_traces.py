@@ -17,6 +17,7 @@ from forensics.result import Result
 from parsers.formats.trace_checks import BACKWARDS
 from parsers.takers.trace_order import AT_ONE_TIME, REMARK
 from tests.cases.test_traces_of_evidence import answers, written
+from tests.conftest import in_full
 from tests.engines.without_spark import run
 from tests.rules.traced import Line, said, text
 
@@ -118,6 +119,7 @@ def test_a_trace_of_evidence_shows_nothing_else(
     assert any("is left out" in reason or reason == REMARK for reason in reasons(found))
 
 
+@in_full("scans of such traces are tried without it")
 def test_a_batch_answers_as_a_scan(sample_traces: Path, tmp_path: Path) -> None:
     folder = tmp_path / "case"
     folder.mkdir()

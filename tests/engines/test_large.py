@@ -38,7 +38,7 @@ from forensics.reports import REPORTS
 from forensics.result import Result
 from parsers.files.sources import Source
 from parsers.walk import walk
-from tests.conftest import alike
+from tests.conftest import alike, in_full
 
 MUCH = 1 << 40
 
@@ -180,6 +180,7 @@ def test_a_gzip_states_how_large_its_content_is(tmp_path: Path) -> None:
     assert not is_large(walk([str(path)]), 1_000)
 
 
+@in_full("what memory allows is tried without it")
 def test_processes_that_memory_does_not_allow_are_not_started(
     sample_traces: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

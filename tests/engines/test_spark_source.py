@@ -64,7 +64,7 @@ def test_what_is_not_wanted_is_left_out_at_the_source(sample_traces: Path) -> No
     from forensics.engines.spark.datasource import OPTIONS, TABLES, Reader
     from forensics.engines.spark.wanted import FILTERS, Wanted
 
-    path, schema = str(sample_traces / "bundle-unclean-2.8.2"), TABLES["observations"]
+    path, schema = str(sample_traces / "unclean-0.10.2.2"), TABLES["observations"]
 
     def rows(**options: str) -> list[dict[str, object]]:
         reader = Reader(path, "observations", None, Wanted.of(options, schema))
@@ -171,6 +171,7 @@ def test_a_large_log_is_read_by_ranges(
             assert len(wanted) == 2 * len({row["line"] for row in wanted if row["line"] <= whole_text.count("\n") // 2})
 
 
+@in_full("zones are tried with a scan without it")
 def test_what_a_collector_tells_of_a_zone(sessions: Sessions, sample_traces: Path, tmp_path: Path) -> None:
     """The data source reads a log in the zone that a scan reads it in, however it is cut into tasks."""
     spark = sessions("local[2]")

@@ -15,6 +15,7 @@ from forensics.engines.local import take_in
 from forensics.model import schedule
 from forensics.replay.partitions import histories
 from forensics.rules import RULES
+from tests.conftest import in_full
 
 Step = Mapping[str, object]
 
@@ -96,6 +97,7 @@ def one_line_each(folder: Path, brokers: int) -> list[Path]:
     return [place]
 
 
+@in_full("what a leader epoch costs is tried without it")
 def test_each_broker_costs_the_same(folder: Path) -> None:
     few, more, most = (calls(one_line_each(folder, number)) for number in (100, 200, 400))
     assert most - more < 2.6 * (more - few)

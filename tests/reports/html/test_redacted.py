@@ -32,8 +32,14 @@ SAID = (
     "transactionalId acme-tx and groupId=acme-group, beside kafka-prod7, backup.acme.example, fe80::acde:1 and "
     "db1.acme.com; java.net.UnknownHostException: acme3; principal=User:CN=acme-svc,OU=acme ops,O=Acme username=acme-u "
     "password=acme-p; RequestHeader(apiKey=FETCH, apiVersion=13, clientId=night shift of acme, correlationId=3) "
-    "[Consumer clientId=bills: acme #2, groupId=all of acme]"
+    "[Consumer clientId=bills: acme #2, groupId=all of acme] FetchRequest(clusterId=acme-c, rackId=acme-r, "
+    "topics=[FetchTopic(topic=acme-third)]) authorizationID=acme-a; resource = Topic:LITERAL:acme-fourth for request"
 )
+POSITIONS = f"""\
+GROUP           TOPIC           PARTITION  CURRENT-OFFSET  LOG-END-OFFSET  LAG  CONSUMER-ID     HOST         CLIENT-ID
+acme-g9         {TOPIC}  0          4000            50              -    -               -            -
+acme g8         {TOPIC}  0          4001            50              -    acme-m-1-1a2b3c /10.20.30.40 acme-cl9
+"""
 SECRETS = ("acme", "payroll", ADDRESS, SIX, "kafka-prod7", "acde")
 SETTINGS = f"""
 advertised.listeners=PLAINTEXT://{HOST}:9092,ACME://acme-db1:9093
@@ -85,6 +91,7 @@ def house(sample_traces: Path, tmp_path_factory: pytest.TempPathFactory) -> Resu
     printed = "".join(f"[2026-11-21 04:06:51,000] {line}\n" for line in LINES.splitlines())
     log.write_text(log.read_text(encoding="utf-8") + damaged + printed, encoding="utf-8")
     log.rename(log.with_name(f"server.log.{HOST}"))
+    (folder / "groups.txt").write_text(POSITIONS)
     (folder / "broker-3").rename(folder / f"broker-3-{HOST}")
     return local.scan([str(folder)])
 
