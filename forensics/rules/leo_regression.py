@@ -137,6 +137,9 @@ _HOST_OF_OTHER: Mapping[ShortenedBy, str] = MappingProxyType(
     {
         **_HOST,
         ShortenedBy.CLEAN_RESTART: "find out who replaced the log of {broker} while it was stopped",
+        ShortenedBy.UNCLEAN_RESTART: (
+            "ask whether somebody put back the log of {broker} from a backup. If not, " + _HARDWARE
+        ),
         ShortenedBy.DIR_FAILURE: "find out whether {broker}'s failed disk can be read, before it is discarded",
     }
 )

@@ -48,8 +48,8 @@ _REMOVES = "the broker removes it when it starts, or at most file.delete.delay.m
 """The end of each segment or directory that a broker was about to remove."""
 
 _GET = (
-    "get the lost records out of the copy. In --offsets A..B, B is the offset after the last one, and A.. goes to the "
-    "end of the log. The output ends with the command (forensics produce) that writes them to a new topic:"
+    "get the lost records out of the copy (--offsets A..B ends before B). The output ends with the command (forensics "
+    "produce) that writes them to a new topic:"
 )
 """The step that gets records out of a copy, before its command."""
 
@@ -75,7 +75,8 @@ _CONSUMERS: Mapping[tuple[bool, bool], str] = MappingProxyType(
 )
 """The step about consumers, by whether lost offsets are known to be written again, and whether all of them are."""
 
-_PRODUCERS = f"let producers of {HERE} continue: none of these steps removes what they write now"
+_PRODUCERS = ". Producers may continue: no step here removes what they write now"
+"""The end of that step: a copy is read, and no other replica is made leader."""
 
 Advice = tuple[str | None, tuple[str | Action, ...], tuple[str, ...]]
 """The copy to keep, the next steps, and actions that would destroy the last copy."""
@@ -107,7 +108,7 @@ def advice(
         back_to = reset_to(history, loss)
         resets = any_reset(history, case, back_to)
     concerned: tuple[str | Action, ...] = (
-        (_CONSUMERS[again], *resets, *(() if stop else (_PRODUCERS,))) if not history.incarnation else ()
+        (f"{_CONSUMERS[again]}{'' if stop else _PRODUCERS}", *resets) if not history.incarnation else ()
     )  # no consumer reads a deleted topic
     freed = _freed_blocks(history, loss) if not loss.holders and keep is None else ()
     next_steps = (*next_steps, *concerned, *last, *freed) if history.origin.of_kafka else _of_other(history, case, loss)

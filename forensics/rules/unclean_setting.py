@@ -37,7 +37,7 @@ def forbidden(history: History, case: Case, cause: CauseId) -> tuple[Action, ...
 
 def forbid(history: History, case: Case) -> Action:
     """Return the step that turns unclean elections off for a topic that allowed them."""
-    text = f"set {SETTING}=false for topic {TOPIC}, if data matters more than availability: it was true"
+    text = f"set {SETTING}=false for topic {TOPIC}, if data matters more than availability"
     form, others = form_for(Tool.FORBID_UNCLEAN, history, case)
     if form is None:
         return Action(text)
