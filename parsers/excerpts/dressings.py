@@ -13,7 +13,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from parsers.excerpts.catalogue import EXCEPTION, LOGGER
+from parsers.excerpts.catalogue import EXCEPTION, LOGGER, speaks
 from parsers.excerpts.kinds import Event, event_of, said
 from parsers.excerpts.times import DATE, LEVEL
 from parsers.text.shared_output import WRITERS
@@ -369,7 +369,15 @@ def undressed(text: str, begins: Callable[[str], Event | None] = event_of) -> Un
         text: the line.
         begins: gives the event that an undressed line begins.
     """
+    if _BEGINS.search(text) is None and not speaks(text):
+        return None
     return (_known if len(text) <= LONGEST else _undressed)(text, begins, 0)
+
+
+_BEGINS: Final = re.compile(rf"(?i:{LEVEL})|[\[\\&{{]|Broker [0-9]|[.][A-Za-z_][A-Za-z0-9_$]*:(?: |$)")
+"""A level, a bracket, an escape or a class. A line that begins an event or an exception has one of them somewhere, or
+else the words of a known message. To look for them takes a hundredth of the time that taking off all dressings does.
+"""
 
 
 def _undressed(text: str, begins: Callable[[str], Event | None], depth: int) -> Undressed | None:

@@ -781,3 +781,13 @@ def test_one_bound_says_whether_lines_stand_out_of_order() -> None:
         lines = [f"[{one:%Y-%m-%d %H:%M:%S},{one.microsecond // 1000:03}] INFO x (a.B)" for one in stamps]
         assert out_of_order(steps) is expected
         assert times_out_of_order(text(lines).encode()) is expected
+
+
+@pytest.mark.parametrize(
+    "line", ["g7 orders 7 7 8 1 - - -", "payroll  acme.orders  3  40  50  10  app-1-1a2b  /10.1.2.3  app"]
+)
+def test_what_cannot_begin_an_event_is_not_taken_apart(line: str) -> None:
+    """Rows of tables look as if many names preceded them, so each costs more than a hundred looks at an event."""
+    asked: list[str] = []
+    assert undressed(line, asked.append) is None
+    assert asked == []
