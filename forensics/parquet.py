@@ -31,5 +31,8 @@ def write(frame: pl.DataFrame, path: Path, *, level: int | None = None, said: Ma
         metadata = dict(said) if said is not None else None
         frame.write_parquet(path, compression="zstd", compression_level=level, metadata=metadata)
     except pl.exceptions.ComputeError as error:  # Polars reports a full disk as damage of the format
-        full = shutil.disk_usage(path.parent).free < _LITTLE
-        raise OSError(errno.ENOSPC if full else errno.EIO, os.strerror(errno.ENOSPC) if full else str(error)) from None
+        if shutil.disk_usage(path.parent).free < _LITTLE:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from None
+        with path.open("ab") as file:  # the system states by itself why no more can be written, such as a quota
+            file.write(bytes(_LITTLE))
+        raise OSError(errno.EIO, str(error)) from None

@@ -81,6 +81,8 @@ class Defect:
         if self.plugin:
             where = f"a defect of the plugin {self.plugin} at {self.place} ({self.error})"
             return f"{where}; report it to its authors, or use --no-plugins"
+        if self.error.startswith(MemoryError.__name__):
+            return f"memory was short at {self.place}; give the process more, or fewer files at once"
         return f"a defect of this program at {self.place} ({self.error}); please report it"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -106,6 +107,17 @@ def test_a_full_disk_is_one_sentence(asked: str, case: Path) -> None:
     assert done.stderr.startswith("forensics: ")
     assert "No space left on device" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("option", ["-o", "--report", "--save"])
+def test_a_limit_of_the_system_is_told_as_the_system_does(option: str, case: Path, tmp_path: Path) -> None:
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
+
+    command = [*RUN[:-1], "scan", str(case), option, str(tmp_path / "new")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600, preexec_fn=limit)
+    assert (done.returncode, "File too large" in done.stderr) == (2, True)
+    assert not (tmp_path / "new").exists()
 
 
 @pytest.mark.parametrize("option", ["-o", "--report"])

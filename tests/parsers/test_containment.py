@@ -76,6 +76,16 @@ def test_a_failing_reader_costs_its_file_alone(tmp_path: Path, monkeypatch: pyte
     assert log.format == "broker-log"
 
 
+def test_short_memory_is_no_defect() -> None:
+    def short() -> None:
+        raise MemoryError
+
+    found = contained(short)
+    assert isinstance(found, Defect)
+    assert str(found).startswith("memory was short at ")
+    assert "report it" not in str(found)
+
+
 def test_numbers_that_kafka_cannot_have_written_are_left_out() -> None:
     rows = observations(
         [
