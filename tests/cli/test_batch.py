@@ -137,11 +137,12 @@ def test_a_report_is_not_written_over_evidence_and_names_a_failure(
     sample_traces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
 ) -> None:
     case = Path(shutil.copytree(sample_traces / "unclean-0.10.2.2", tmp_path / "case"))
+    log = case / "broker-1" / "logs" / "server.log"
+    before = b"\n" + log.read_bytes()  # the beginning of a log is not recognised before anything is read
+    log.write_bytes(before)
     Tables.found = local.scan([str(case)])
     monkeypatch.setattr("forensics.engines.pipeline.stored.Stored", Tables)
     assert run("report", tmp_path).code == 1
-    log = case / "broker-1" / "logs" / "server.log"
-    before = log.read_bytes()
     (tmp_path / "link").hardlink_to(log)
     done = run("report", tmp_path, "-o", tmp_path / "link")
     assert (done.code, log.read_bytes()) == (2, before)
