@@ -222,7 +222,8 @@ def test_controllers_are_not_called_brokers(tmp_path: Path) -> None:
     assert "controller 101 became leader (epoch 3) at offset 0 without them" in page
     assert "copy the data directories of all brokers and controllers" in page
     assert "controller 101's server.log" in markdown.render(result)  # why it is not proven
-    assert "copies of __cluster_metadata-0 of controllers 101, 102 and 103 from before" in page  # what is to be collected
+    # What is to be collected:
+    assert "copies of __cluster_metadata-0 of controllers 101, 102 and 103 from before" in page
     assert not re.search("brokers? 10[123]", page)
     assert "0 records" not in page  # of which no copy is left to count them
 
