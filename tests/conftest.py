@@ -49,6 +49,8 @@ ALIKE = {
 ``APART`` of a test's is run, if it has so many.
 """
 APART = 6
+OF_A_CLUSTER = re.compile(r"tests/(?:cases|repaired)/test_\w+[.]py::\w+\Z")
+"""Tests of what one recorded cluster shows, which scan it whole: one in two is run."""
 
 
 def in_full(why: str) -> pytest.MarkDecorator:
@@ -166,7 +168,7 @@ def group(test: str) -> str:
 
 @pytest.hookimpl(trylast=True)  # after -k and -m
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves most variants of a test to CI=1, where it has many that are alike."""
+    """Leaves to CI=1 most variants of a test that has many, and half of the tests of recorded clusters."""
     variants: dict[str, list[pytest.Item]] = {}
     for item in items:
         if not EVERYTHING and item.nodeid.endswith("]"):
@@ -179,6 +181,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for item in found[crc32(test.encode()) % min(APART, len(found)) :: APART]
     }
     left = {id(item) for found in many.values() for item in found} - keep
+    if not EVERYTHING:
+        left |= {id(item) for item in items if OF_A_CLUSTER.match(item.nodeid) and crc32(item.nodeid.encode()) % 2}
     if left:
         config.hook.pytest_deselected(items=[item for item in items if id(item) in left])
         items[:] = [item for item in items if id(item) not in left]

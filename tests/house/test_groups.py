@@ -53,3 +53,18 @@ def test_one_in_six_of_the_variants_is_run(monkeypatch: pytest.MonkeyPatch) -> N
         assert len([name for name in kept if name in many]) == (12 if everything else 2)
         assert len([name for name in kept if name in pair]) == (2 if everything else 1)
     assert len(told) == 11
+
+
+def test_half_of_the_tests_of_recorded_clusters_are_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [f"tests/cases/test_a.py::test_number_{number}" for number in range(40)]
+    others = [f"tests/rules/test_a.py::test_number_{number}" for number in range(40)]
+    config: Any = SimpleNamespace(hook=SimpleNamespace(pytest_deselected=lambda items: None))
+    kept = {}
+    for everything in (True, False):
+        monkeypatch.setattr(conftest, "EVERYTHING", everything)
+        items: list[Any] = [SimpleNamespace(nodeid=name) for name in (*names, *others)]
+        conftest.pytest_collection_modifyitems(config, items)
+        kept[everything] = [one.nodeid for one in items]
+        assert [name for name in kept[everything] if name not in names] == others
+    assert kept[True] == [*names, *others]
+    assert 10 < len(kept[False]) - len(others) < 30
