@@ -97,6 +97,14 @@ def _zip_epochs(folder: Path) -> None:
             archive.writestr(f"data/topic{number}-0/leader-epoch-checkpoint", "0\n2\n0 0\n1 10\n")
 
 
+def _positions(folder: Path) -> None:
+    """A text below the limit ``excerpt``, in which each row looks as if names preceded an event."""
+    rows = "".join(f"g{number} orders {number % 50} {number} {number + 1} 1 - - -\n" for number in range(7_000))
+    head = "\nGROUP TOPIC PARTITION CURRENT-OFFSET LOG-END-OFFSET LAG CONSUMER-ID HOST CLIENT-ID\n"
+    _put(folder, "groups.txt").write_text(head + rows)
+    _put(folder, "broker-1/data/replication-offset-checkpoint").write_text("0\n1\norders 0 100\n")
+
+
 def _topics(folder: Path) -> None:
     body = "\n".join(f"topic{number} 0 {number}" for number in range(200_000))
     _put(folder, "broker-1/data/replication-offset-checkpoint").write_text(f"0\n200000\n{body}\n")
@@ -264,6 +272,7 @@ BOMBS = (
     Bomb("zstd-lines", "zstd of 205 MB of lines that match", 60, 4, _zstd_lines),
     Bomb("gz-lines", "gzip of 1 GB of lines that match", None, 6, _gz_lines),
     Bomb("zip-epochs", "zip of 100,000 epoch checkpoints", 240, 1, _zip_epochs),
+    Bomb("positions", "output of kafka-consumer-groups with 7,000 rows", 10, 1, _positions),
     Bomb("topics", "checkpoint of 200,000 topics", 20, 1, _topics),
     Bomb("elections", "logs of three brokers, 2,000 leader epochs of one partition", 10, 1, _elections),
     Bomb("truncations", "logs of two brokers that truncate in each of 2,000 leader epochs", 20, 1, _truncations),

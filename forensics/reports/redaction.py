@@ -282,7 +282,7 @@ class Redactor:
         if _PLAIN_PART.fullmatch(part):
             return part
         changed = self._topic_words.sub(lambda m: self._topics[m[0]], part)
-        if changed != part and re.fullmatch(r"topic[0-9]+-[0-9]+(?:\.[0-9a-f]{32}-\w+)?", changed):
+        if changed != part and re.fullmatch(r"topic[0-9]+-[0-9]+(?:\.(?:[0-9a-f]{32}|\*)-\w+)?", changed):
             return changed
         # An archive and what is in it: "bundle.tar!".
         bare, mark, _ = part.partition("!")

@@ -309,3 +309,9 @@ def test_the_story_can_still_be_followed(house: Result) -> None:
         assert all(f"Broker {fact.broker}" in page for fact in finding.facts if fact.broker is not None)
     assert "topic1-0" in page
     assert "server.log" in page
+
+
+@pytest.mark.parametrize("ending", ["", ".*-stray", f".{'0a' * 16}-delete"])
+def test_a_directory_of_a_partition_is_known_as_one(ending: str, house: Result) -> None:
+    folder = Redactor(house).path(f"/data/{TOPIC}-0{ending}").rpartition("/")[2]
+    assert re.fullmatch(r"topic[0-9]+-0" + re.escape(ending), folder)
