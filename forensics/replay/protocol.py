@@ -271,6 +271,15 @@ BEHAVIOURS: tuple[Behaviour, ...] = (
         unknown=Answer.OPEN,
         source="KIP-966",
     ),
+    # -- its log directories ------------------------------------------------------------------------------------------
+    Behaviour(
+        name="keeps_stray_replicas",
+        says="A broker renames the directory of a replica whose topic the controllers do not know to -stray, and does "
+        "not delete it.",
+        releases=(Releases((3, 6, 1), None),),
+        unknown=Answer.OPEN,
+        source="KAFKA-15605",
+    ),
     # -- what it logs -------------------------------------------------------------------------------------------------
     Behaviour(
         name="logs_leader_start",
@@ -318,6 +327,7 @@ class Protocol:
     hw_passes_fenced: Answer = Answer.OPEN
     joins_below_epoch_start: Answer = Answer.OPEN
     elects_from_elr: Answer = Answer.OPEN
+    keeps_stray_replicas: Answer = Answer.OPEN
     logs_leader_start: Answer = Answer.OPEN
     logs_opened_log: Answer = Answer.OPEN
     logs_isr_commits: Answer = Answer.OPEN

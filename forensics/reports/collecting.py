@@ -14,6 +14,8 @@ import polars as pl
 from forensics.case import Origin, addresses
 from forensics.case.brokers import Broker
 from forensics.case.trace_clusters import cluster_text
+from forensics.replay import protocol
+from forensics.replay.protocol import Answer
 from forensics.reports.titles import first_names, node_name
 from forensics.result import Partition, Result
 from forensics.rules.finding import Verdict, all_of, brokers_text
@@ -248,10 +250,6 @@ def _wants(result: Result, partition: Partition) -> list[Want]:
     return [want for want in every if not renamed(result, partition, want)]
 
 
-_KEEPS_STRAY = (3, 6, 1)
-"""The first release that renames the directory of a replica whose topic the controllers do not know (KAFKA-15605)."""
-
-
 def renamed(result: Result, partition: Partition, want: Want) -> bool:
     """Return whether a want is about directories that brokers have renamed: what they hold is in the advice."""
     facts, artefacts = partition.history.facts, want.artefacts
@@ -259,7 +257,7 @@ def renamed(result: Result, partition: Partition, want: Want) -> bool:
     if not finders or facts.disks or not artefacts or not {*artefacts} <= _BESIDE_PARTITION:
         return False
     known = [_known(result, partition.history.cluster or "", broker) for broker in sorted(finders)]
-    return all(one is not None and (one.release or ()) >= _KEEPS_STRAY for one in known)
+    return all(protocol.of(one).keeps_stray_replicas is Answer.YES for one in known)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from forensics.case import Case, Origin
+from forensics.replay import protocol
 from forensics.replay.committed.surviving_copies import may_still_hold
 from forensics.replay.confidence import Weakness
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.isr import isr_text
 from forensics.replay.history import History
+from forensics.replay.protocol import Answer
 from forensics.replay.signs.each_once import each_once
 from forensics.replay.signs.sign import Suspicion
 from forensics.replay.signs.suspicions import suspicions
@@ -148,10 +150,6 @@ _GONE = {
 """That no copy is left, by whether it is unknown that there were records."""
 
 
-_KEEPS_STRAY = (3, 6, 1)
-"""The first release that keeps the replicas of a topic that the controllers do not know (KAFKA-15605)."""
-
-
 def _kept(one: Suspicion, case: Case) -> str:
     """Return which directories to keep of a topic that the controllers do not know, with their paths if they are known.
 
@@ -164,7 +162,7 @@ def _kept(one: Suspicion, case: Case) -> str:
         named = ", ".join(f"{shlex.quote(own[0])}/{HERE}.*-stray of broker {broker}" for own, broker in places)
     else:
         named = f"{HERE}.*-stray of {brokers_text(one.kept)}"
-    if all(node is not None and (node.release or ()) >= _KEEPS_STRAY for _, node in nodes):
+    if all(protocol.of(node).keeps_stray_replicas is Answer.YES for _, node in nodes):
         return f"{named}: brokers have given this name to the directories, and do not delete them"
     return (
         f"{named}: brokers have given this name to the directories. Before 3.6.1 they keep the name {HERE}, and a "

@@ -36,7 +36,7 @@ RELEASES = re.findall(
     """
     0.8.0 0.8.1.1 0.8.2.2 0.9.0.1 0.10.0.1 0.10.1.1 0.10.2.2 0.11.0.0 0.11.0.3 1.0.0 1.0.2 1.1.0 1.1.1 2.0.0 2.0.1
     2.1.0 2.1.1 2.2.2 2.3.1 2.4.0 2.4.1 2.5.0 2.5.1 2.6.0 2.6.3 2.7.0 2.7.2 2.8.0 2.8.2 3.0.2 3.1.2 3.2.3 3.3.0 3.3.2
-    3.3.3 3.4.0 3.4.1 3.5.0 3.5.2 3.6.0 3.6.2 3.7.0 3.8.1 3.9.0 3.9.1 4.0.0 4.1.1 4.2.0
+    3.3.3 3.4.0 3.4.1 3.5.0 3.5.2 3.6.0 3.6.1 3.6.2 3.7.0 3.8.1 3.9.0 3.9.1 4.0.0 4.1.1 4.2.0
     """,
 )
 """Releases by age: the first and the last that a row speaks of, and others. 3.3.3 is a fix that was never released."""
@@ -72,6 +72,7 @@ EDGES: dict[str, dict[str, Answer]] = {
     "elects_from_elr": {"3.9.1": NO, "4.0.0": OPEN, "4.2.0": OPEN},  # the level may change with time
     "logs_leader_start": {"0.10.2.2": NO, "0.11.0.0": YES, "4.2.0": YES},
     "logs_opened_log": {"2.3.1": NO, "2.4.0": YES, "4.2.0": YES},
+    "keeps_stray_replicas": {"3.6.0": NO, "3.6.1": YES, "4.2.0": YES},
     "logs_isr_commits": {"2.3.1": NO, "2.4.0": YES, "4.2.0": YES},
 }
 """What a broker of a release does whose configuration sets nothing else, at the edges of each row's ranges."""
@@ -411,6 +412,7 @@ NOT_MODELLED = {
     "hw_passes_fenced": "the model fences no broker",
     "keeps_epoch_on_shrink": "bumps_epoch_on_death is all there is: the model has one metadata.version",
     "elects_from_elr": "the model has no eligible leader replicas",
+    "keeps_stray_replicas": "no broker of the model loses a topic that its controllers forgot",
     "logs_leader_start": "what is logged",
     "logs_opened_log": "what is logged",
     "logs_isr_commits": "what is logged",
