@@ -11,6 +11,7 @@ from forensics.case import Case, addresses
 from forensics.case.brokers import Release
 from forensics.replay.history import History
 from forensics.replay.protocol import Answer, Releases, within
+from forensics.rules.finding import Action
 
 
 class Tool(Enum):
@@ -112,6 +113,21 @@ def form_for(tool: Tool, history: History, case: Case) -> tuple[Form | None, str
     fitting = [form for form in FORMS[tool] if _fits(form, releases)]
     others = "; ".join(form.instead for form in fitting[1:] if form.instead)
     return (fitting[0] if fitting else None), others.format(**_addresses(case))
+
+
+def step(text: str, found: tuple[Form | None, str], case: Case, **values: object) -> Action:
+    """Return a step with its command, and with what differs in other releases; without a command if there is none.
+
+    Args:
+        text: what to do, as an imperative.
+        found: of ``form_for``.
+        case: the case.
+        values: of the command, by the names of their places.
+    """
+    form, others = found
+    if form is None:
+        return Action(text)
+    return Action(f"{text}{f' ({others})' if others else ''}:", filled(form.command, case, **values))
 
 
 def filled(command: str, case: Case, **values: object) -> str:

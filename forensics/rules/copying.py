@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from forensics.case import Case, Origin
 from forensics.replay.history import History
-from forensics.rules.commands import Tool, filled, form_for
+from forensics.rules.commands import Tool, filled, form_for, step
 from forensics.rules.finding import HERE, NUMBER, TOPIC, Action, brokers_text
 
 _EVERY: Mapping[bool, str] = MappingProxyType(
@@ -71,11 +71,7 @@ def describe(history: History, case: Case, check: str) -> Action:
         case: the case.
         check: what to look for there, as an imperative.
     """
-    form, others = form_for(Tool.DESCRIBE, history, case)
-    return Action(
-        f"{check}{f' ({others})' if others else ''}:",
-        filled(form.command, case, topic=TOPIC) if form is not None else None,
-    )
+    return step(check, form_for(Tool.DESCRIBE, history, case), case, topic=TOPIC)
 
 
 def look_for_others(before: str) -> str:
@@ -98,11 +94,9 @@ def elect_unclean(history: History, case: Case, text: str) -> tuple[Action, ...]
         case: the case.
         text: what is done and what it costs, as an imperative.
     """
-    form, others = form_for(Tool.ELECT_UNCLEAN, history, case)
-    if form is None:
-        return (Action(text),)
-    elect = Action(
-        f"{text}{f' ({others})' if others else ''}:", filled(form.command, case, topic=TOPIC, partition=NUMBER)
-    )
-    undo = Action("take this setting back once it leads:", filled(form.undo, case, topic=TOPIC, partition=NUMBER))
-    return (elect, undo) if form.undo else (elect,)
+    found = form_for(Tool.ELECT_UNCLEAN, history, case)
+    elect, form = step(text, found, case, topic=TOPIC, partition=NUMBER), found[0]
+    if form is None or not form.undo:
+        return (elect,)
+    undo = filled(form.undo, case, topic=TOPIC, partition=NUMBER)
+    return (elect, Action("take this setting back once it leads:", undo))

@@ -14,7 +14,7 @@ from forensics.case import Case
 from forensics.replay.committed.affected_groups import AffectedGroup, affected_groups
 from forensics.replay.committed.proof import Loss, losses
 from forensics.replay.history import History
-from forensics.rules.commands import Tool, filled, form_for
+from forensics.rules.commands import Tool, filled, form_for, step
 from forensics.rules.finding import FIRST, NUMBER, TOPIC, Action, GroupReset, offsets_text
 
 
@@ -104,7 +104,7 @@ def any_reset(history: History, case: Case, first: int) -> list[Action]:
     command = filled(form.command, case, group="GROUP", topic=TOPIC, partition=NUMBER, offset=FIRST)
     leave = f"is {FIRST} or below, or it skips records" if first else "is 0"
     return [
-        *_positions(history, case),
+        _positions(history, case),
         Action(
             f"stop such a group, and set it back to offset {FIRST}, from which on it may have read other records. It "
             f"then reads all from there again. Leave alone a group whose CURRENT-OFFSET {leave}. Look at the result, "
@@ -114,13 +114,10 @@ def any_reset(history: History, case: Case, first: int) -> list[Action]:
     ]
 
 
-def _positions(history: History, case: Case) -> list[Action]:
+def _positions(history: History, case: Case) -> Action:
     """Return the step that shows the positions of groups, in the column CURRENT-OFFSET."""
-    form, others = form_for(Tool.SHOW_POSITIONS, history, case)
-    if form is None:
-        return []
     text = f"see which groups read topic {TOPIC}, and their CURRENT-OFFSET in each partition"
-    return [Action(f"{text}{f' ({others})' if others else ''}:", filled(form.command, case, group="GROUP"))]
+    return step(text, form_for(Tool.SHOW_POSITIONS, history, case), case, group="GROUP")
 
 
 def reset_to(history: History, loss: Loss) -> int:

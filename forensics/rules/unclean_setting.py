@@ -7,7 +7,7 @@ from typing import Final
 from forensics.case import Case
 from forensics.replay.history import History
 from forensics.rules.causes import CauseId
-from forensics.rules.commands import Tool, filled, form_for
+from forensics.rules.commands import Tool, form_for, step
 from forensics.rules.finding import TOPIC, Action, Fact, States
 
 SETTING: Final = "unclean.leader.election.enable"
@@ -38,10 +38,7 @@ def forbidden(history: History, case: Case, cause: CauseId) -> tuple[Action, ...
 def forbid(history: History, case: Case) -> Action:
     """Return the step that turns unclean elections off for a topic that allowed them."""
     text = f"set {SETTING}=false for topic {TOPIC}, if data matters more than availability"
-    form, others = form_for(Tool.FORBID_UNCLEAN, history, case)
-    if form is None:
-        return Action(text)
-    return Action(f"{text}{f' ({others})' if others else ''}:", filled(form.command, case, topic=TOPIC))
+    return step(text, form_for(Tool.FORBID_UNCLEAN, history, case), case, topic=TOPIC)
 
 
 def check(history: History, case: Case) -> str | Action:
