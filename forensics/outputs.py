@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from forensics.errors import UnwritableOutput
-from forensics.overwriting import replaceable
+from forensics.overwriting import identity, replaceable
 from parsers.encodings.json_text import STEERING, escaped
 from parsers.files.remote import is_remote
 from parsers.files.sources import Source
@@ -309,14 +309,14 @@ def evidence_around(folder: Path, inputs: Iterable[str]) -> str | None:
     identity on disk as well, and by their paths within their file systems.
     """
     here, mounts = folder.resolve(), _mounts()
-    around, stored = {_identity(one) for one in (here, *here.parents)} - {None}, _stored_at(here, mounts)
+    around, stored = {identity(one) for one in (here, *here.parents)} - {None}, _stored_at(here, mounts)
     places = ((path, _taken_in(path)) for path in inputs if not is_remote(path))
     return next(
         (
             path
             for path, real in places
             if here.is_relative_to(real)
-            or _identity(real) in around
+            or identity(real) in around
             or any(stored.is_relative_to(one) for one in _shown_below(real, mounts))
         ),
         None,
@@ -401,22 +401,14 @@ def refuse(path: Path, evidence: Iterable[Source]) -> None:
     Raises:
         UnwritableOutput: it is.
     """
-    known = _identity(path)
+    known = identity(path)
     if known is None:
         return
     files = {source.place.file if source.place is not None else _file(source) for source in evidence}
-    if any(_identity(Path(file)) == known for file in files):
+    if any(identity(Path(file)) == known for file in files):
         raise UnwritableOutput(f"{path} is part of the evidence, which is never written to; name another file")
 
 
 def _file(source: Source) -> str:
     """Return the file on disk that contains a source."""
     return source.path.partition("!/")[0]
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    try:
-        state = path.stat()
-    except (OSError, ValueError):
-        return None
-    return state.st_dev, state.st_ino

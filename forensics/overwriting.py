@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import os
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
 from forensics.errors import UnwritableOutput
 
-_EVENT: Final = re.compile(rb"(?:\xef\xbb\xbf)?\[[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8},[0-9]{3}\] [A-Z]+ ")
-"""How most logs of brokers begin. No output of this program does."""
 _OF_BROKERS: Final = frozenset(
     (
         *("segment", "deleted-segment", "metadata-log", "metadata-snapshot", "producer-snapshot"),
@@ -21,9 +19,10 @@ _OF_BROKERS: Final = frozenset(
     )
 )
 """Formats of files that brokers and their operators write, and this program never does."""
-_HEAD: Final = 1 << 16
+_STANDARD_INPUT: Final = 0
 
-_Identity = tuple[int, int]
+Identity = tuple[int, int]
+"""Device and inode."""
 
 
 def replaceable(outputs: Iterable[str | None], inputs: Iterable[str | None] = ()) -> None:
@@ -36,13 +35,13 @@ def replaceable(outputs: Iterable[str | None], inputs: Iterable[str | None] = ()
     Raises:
         UnwritableOutput: an output is such a file, standard input, another output, or looks like a broker's file.
     """
-    read = {_identity(name): f"{name}, which this command reads" for name in inputs if name is not None}
-    read[_of_standard_input()] = "standard input, which this command reads"
+    read = {identity(name): f"{name}, which this command reads" for name in inputs if name is not None}
+    read[identity(_STANDARD_INPUT)] = "standard input, which this command reads"
     written: set[object] = set()
     for output in outputs:
         if output is None or output == "-" or not _is_file_or_new(output):
             continue
-        there = _identity(output)
+        there = identity(output)
         place: object = there or os.path.realpath(output)
         if place in written:
             raise UnwritableOutput(f"{output}: two outputs of this command would be this file; name another for one")
@@ -57,33 +56,32 @@ def _is_file_or_new(path: str) -> bool:
     return Path(path).is_file() or not Path(path).exists()
 
 
-def _identity(path: str) -> _Identity | None:
+def identity(file: str | Path | int) -> Identity | None:
+    """Return what a file is on disk, whatever its name; None if there is none.
+
+    Args:
+        file: its path, or the number of an open one.
+    """
     try:
-        state = os.stat(path)  # noqa: PTH116 - with the error of a name that no file can have
+        state = os.stat(file)  # noqa: PTH116 - of a number too
     except (OSError, ValueError):
-        return None
-    return state.st_dev, state.st_ino
-
-
-def _of_standard_input() -> _Identity | None:
-    try:
-        state = os.fstat(0)
-    except OSError:  # it is closed
         return None
     return state.st_dev, state.st_ino
 
 
 def _is_of_broker(path: Path) -> bool:
     """Return whether a file looks like one that a broker wrote; one that cannot be read does not."""
+    from parsers.files.sources import HEAD_BYTES, Source
+    from parsers.read import EVENT, TAKERS  # with all formats, which the list of commands lacks
+
     try:
         with path.open("rb") as file:
-            head = file.read(_HEAD)
+            head = file.read(HEAD_BYTES)
     except OSError:
         return False
-    if not head or _EVENT.match(head):
-        return bool(head)
-    from parsers.files.sources import Source
-    from parsers.read import TAKERS  # with all formats, which the list of commands lacks
-
+    if not head:
+        return False
+    if EVENT.match(head.removeprefix(codecs.BOM_UTF8)):  # no output of this program begins so
+        return True
     source = Source(str(path.absolute()), len(head), lambda: io.BytesIO(head))
     return any(taker.format in _OF_BROKERS and taker.claims(source, head) for taker in TAKERS)

@@ -37,6 +37,7 @@ from parsers.walk import in_reading_order
 
 __all__ = [
     "ARCHIVE",
+    "EVENT",
     "FAILED",
     "GC_LOG",
     "IRRELEVANT",
@@ -53,7 +54,7 @@ __all__ = [
 ]
 
 _MOST_TOGETHER = 64
-_EVENT = re.compile(rb"(?m)^\[[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8},[0-9]{3}\] [A-Z]+ ")
+EVENT = re.compile(rb"(?m)^\[[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8},[0-9]{3}\] [A-Z]+ ")
 """How most logs look; what has such a line need not be asked for its layout twice."""
 _BYTES_TOGETHER = 4 << 20
 _NO_LOGS = frozenset((*CHECKPOINT_FILES, "leader-epoch-checkpoint", "partition.metadata", "meta.properties"))
@@ -159,7 +160,7 @@ def _together(sources: Sequence[Source]) -> list[FileReading]:
         for number, watch in enumerate(watches):
             head = b"" if sources[number].problem else watch.source.head()
             others = any(taker.claims(watch.source, head) for taker in TAKERS[:-1])
-            if not others and (_EVENT.search(head) or TAKERS[-1].claims(watch.source, head)):
+            if not others and (EVENT.search(head) or TAKERS[-1].claims(watch.source, head)):
                 logs.append(number)
         read_at_once = broker_log.together([watches[number].source for number in logs])
         found = dict(zip(logs, read_at_once, strict=True))

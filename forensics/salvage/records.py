@@ -19,6 +19,7 @@ from forensics.errors import UnreadableInput
 from forensics.named_files import finite_json
 from forensics.outputs import as_json
 from forensics.salvage.transactions import State
+from parsers.encodings.checkpoint_file import INT64_MAX
 from parsers.formats.records import Record
 
 _TIMESTAMPS: Final = {0: "create", 1: "append"}
@@ -106,13 +107,9 @@ def read(lines: Iterable[str], name: str) -> Iterator[Kept]:
             ) from None
 
 
-_LONG = 1 << 63
-"""Offsets and timestamps are a Java long."""
-
-
 def _kept(said: dict[str, Any], where: str) -> Kept:
     offset, stamp = int(said["offset"]), -1 if said["timestamp"] is None else int(said["timestamp"])
-    if not 0 <= offset < _LONG or not -1 <= stamp < _LONG:
+    if not 0 <= offset <= INT64_MAX or not -1 <= stamp <= INT64_MAX:
         raise ValueError("Kafka has no such offset or timestamp")
     headers = tuple((str(name), _bytes(value)) for name, value in said["headers"])
     record = Record(offset, stamp, _bytes(said["key"]), _bytes(said["value"]), headers)
